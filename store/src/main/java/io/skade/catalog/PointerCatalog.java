@@ -1,0 +1,339 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.catalog;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+import io.skade.ref.PointerTableOperations;
+import io.skade.ref.RefChanges;
+import io.skade.ref.RefCommitter;
+import io.skade.store.CatalogState;
+import io.skade.store.CommitAuthor;
+import io.skade.store.CommitResult.Committed;
+import io.skade.store.CommitResult.Conflict;
+import io.skade.store.CommitResult.Mismatch;
+import io.skade.store.CommitResult.NamespaceMissing;
+import io.skade.store.CommitResult.NamespaceNotEmpty;
+import io.skade.store.CommitResult.PointerMismatch;
+import io.skade.store.NamespaceChange;
+import io.skade.store.PointerChange;
+import io.skade.store.PointerCommit;
+import io.skade.store.PointerKind;
+import io.skade.store.PointerStore;
+import io.skade.store.TablePointer;
+import org.apache.iceberg.CatalogProperties;
+import org.apache.iceberg.CatalogUtil;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableOperations;
+import org.apache.iceberg.catalog.Namespace;
+import org.apache.iceberg.catalog.SupportsNamespaces;
+import org.apache.iceberg.catalog.TableIdentifier;
+import org.apache.iceberg.exceptions.AlreadyExistsException;
+import org.apache.iceberg.exceptions.CommitFailedException;
+import org.apache.iceberg.exceptions.NamespaceNotEmptyException;
+import org.apache.iceberg.exceptions.NoSuchNamespaceException;
+import org.apache.iceberg.exceptions.NoSuchTableException;
+import org.apache.iceberg.exceptions.NoSuchViewException;
+import org.apache.iceberg.exceptions.NotFoundException;
+import org.apache.iceberg.io.FileIO;
+import org.apache.iceberg.util.LocationUtil;
+import org.apache.iceberg.util.PropertyUtil;
+import org.apache.iceberg.view.BaseMetastoreViewCatalog;
+import org.apache.iceberg.view.ViewOperations;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+
+import static com.google.common.collect.ImmutableList.toImmutableList;
+import static java.util.Objects.requireNonNull;
+
+/**
+ * An Iceberg catalog of tables, views and namespaces whose pointers are in a {@link PointerStore}. It holds nothing of its own: many
+ * may be made over one store.
+ *
+ * <p>Catalog properties: {@value CatalogProperties#WAREHOUSE_LOCATION}, {@value CatalogProperties#UNIQUE_TABLE_LOCATION}, and the defaults
+ * and overrides of table and view properties.
+ */
+public final class PointerCatalog
+        extends BaseMetastoreViewCatalog
+        implements SupportsNamespaces
+{
+    private static final int MAX_ATTEMPTS = 100;
+
+    private final String name;
+    private final RefCommitter committer;
+    private final PointerStore store;
+    private final FileIO io;
+    private final CommitAuthor author;
+    private final Map<String, String> properties;
+    private final String warehouse;
+
+    public PointerCatalog(String name, RefCommitter committer, FileIO io, CommitAuthor author, Map<String, String> properties)
+    {
+        this.name = requireNonNull(name, "name is null");
+        this.committer = requireNonNull(committer, "committer is null");
+        this.store = committer.store();
+        this.io = requireNonNull(io, "io is null");
+        this.author = requireNonNull(author, "author is null");
+        this.properties = ImmutableMap.copyOf(properties);
+        this.warehouse = LocationUtil.stripTrailingSlash(requireNonNull(properties.get(CatalogProperties.WAREHOUSE_LOCATION), "the warehouse location is missing"));
+    }
+
+    @Override
+    public String name()
+    {
+        return name;
+    }
+
+    @Override
+    protected Map<String, String> properties()
+    {
+        return properties;
+    }
+
+    @Override
+    protected TableOperations newTableOps(TableIdentifier identifier)
+    {
+        return new PointerTableOperations(committer, identifier, io, author, store::state);
+    }
+
+    @Override
+    protected ViewOperations newViewOps(TableIdentifier identifier)
+    {
+        return new PointerViewOperations(store, identifier, io, author);
+    }
+
+    @Override
+    protected String defaultWarehouseLocation(TableIdentifier identifier)
+    {
+        String namespaceLocation = store.state().namespaceProperties(identifier.namespace())
+                .map(values -> values.get("location"))
+                .map(LocationUtil::stripTrailingSlash)
+                .orElseGet(() -> identifier.namespace().isEmpty() ? warehouse : warehouse + "/" + String.join("/", identifier.namespace().levels()));
+        boolean unique = PropertyUtil.propertyAsBoolean(properties, CatalogProperties.UNIQUE_TABLE_LOCATION, CatalogProperties.UNIQUE_TABLE_LOCATION_DEFAULT);
+        return namespaceLocation + "/" + LocationUtil.tableLocation(identifier, unique);
+    }
+
+    @Override
+    public List<TableIdentifier> listTables(Namespace namespace)
+    {
+        return list(namespace, PointerKind.TABLE);
+    }
+
+    @Override
+    public List<TableIdentifier> listViews(Namespace namespace)
+    {
+        return list(namespace, PointerKind.VIEW);
+    }
+
+    private List<TableIdentifier> list(Namespace namespace, PointerKind kind)
+    {
+        CatalogState state = store.state();
+        if (!namespace.isEmpty() && !state.namespaceExists(namespace)) {
+            throw new NoSuchNamespaceException("Namespace does not exist: %s", namespace);
+        }
+        return state.list(namespace, kind);
+    }
+
+    @Override
+    public boolean dropTable(TableIdentifier identifier, boolean purge)
+    {
+        Optional<TablePointer> dropped = drop(identifier, PointerKind.TABLE, "drop_table");
+        if (dropped.isEmpty()) {
+            return false;
+        }
+        if (purge) {
+            TableMetadata metadata;
+            try {
+                metadata = committer.files().read(io, dropped.get().metadataLocation());
+            }
+            catch (NotFoundException e) {
+                // a table without its metadata file has nothing that could be found from it
+                return true;
+            }
+            CatalogUtil.dropTableData(io, metadata);
+        }
+        return true;
+    }
+
+    @Override
+    public boolean dropView(TableIdentifier identifier)
+    {
+        return drop(identifier, PointerKind.VIEW, "drop_view").isPresent();
+    }
+
+    private Optional<TablePointer> drop(TableIdentifier identifier, PointerKind kind, String operation)
+    {
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            Optional<TablePointer> pointer = store.state().find(identifier, kind);
+            if (pointer.isEmpty()) {
+                return Optional.empty();
+            }
+            PointerChange change = new PointerChange(identifier, pointer, Optional.empty(), operation, RefChanges.between(pointer.get().refs(), ImmutableMap.of()));
+            if (store.commit(PointerCommit.of(author, change)) instanceof Committed) {
+                return pointer;
+            }
+        }
+        throw new CommitFailedException("Cannot drop %s: other commits won %s times in a row", identifier, MAX_ATTEMPTS);
+    }
+
+    @Override
+    public void renameTable(TableIdentifier from, TableIdentifier to)
+    {
+        rename(from, to, PointerKind.TABLE);
+    }
+
+    @Override
+    public void renameView(TableIdentifier from, TableIdentifier to)
+    {
+        rename(from, to, PointerKind.VIEW);
+    }
+
+    private void rename(TableIdentifier from, TableIdentifier to, PointerKind kind)
+    {
+        if (from.equals(to)) {
+            return;
+        }
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            Optional<TablePointer> pointer = store.state().find(from, kind);
+            if (pointer.isEmpty()) {
+                throw switch (kind) {
+                    case TABLE -> new NoSuchTableException("Cannot rename %s to %s. Table does not exist", from, to);
+                    case VIEW -> new NoSuchViewException("Cannot rename %s to %s. View does not exist", from, to);
+                };
+            }
+            String operation = switch (kind) {
+                case TABLE -> "rename_table";
+                case VIEW -> "rename_view";
+            };
+            switch (store.commit(PointerCommit.of(
+                    author,
+                    new PointerChange(from, pointer, Optional.empty(), operation, ImmutableList.of()),
+                    new PointerChange(to, Optional.empty(), pointer, operation, ImmutableList.of())))) {
+                case Committed _ -> {
+                    return;
+                }
+                case Conflict(List<Mismatch> mismatches) -> {
+                    for (Mismatch mismatch : mismatches) {
+                        if (mismatch instanceof NamespaceMissing) {
+                            throw new NoSuchNamespaceException("Cannot rename %s to %s. Namespace does not exist: %s", from, to, to.namespace());
+                        }
+                        if (mismatch instanceof PointerMismatch(TableIdentifier taken, _, Optional<TablePointer> actual) && taken.equals(to) && actual.isPresent()) {
+                            throw new AlreadyExistsException("Cannot rename %s to %s. %s already exists", from, to, actual.get().kind() == PointerKind.VIEW ? "View" : "Table");
+                        }
+                    }
+                }
+            }
+        }
+        throw new CommitFailedException("Cannot rename %s: other commits won %s times in a row", from, MAX_ATTEMPTS);
+    }
+
+    @Override
+    public void createNamespace(Namespace namespace, Map<String, String> metadata)
+    {
+        if (store.commit(PointerCommit.of(author, new NamespaceChange(namespace, Optional.empty(), Optional.of(metadata)))) instanceof Conflict) {
+            throw new AlreadyExistsException("Namespace already exists: %s", namespace);
+        }
+    }
+
+    @Override
+    public boolean namespaceExists(Namespace namespace)
+    {
+        return store.state().namespaceExists(namespace);
+    }
+
+    @Override
+    public List<Namespace> listNamespaces(Namespace parent)
+    {
+        CatalogState state = store.state();
+        if (!parent.isEmpty() && !state.namespaceExists(parent)) {
+            throw new NoSuchNamespaceException("Namespace does not exist: %s", parent);
+        }
+        TreeSet<String> children = new TreeSet<>();
+        for (Namespace namespace : state.namespaces()) {
+            if (namespace.length() > parent.length() && ImmutableList.copyOf(namespace.levels()).subList(0, parent.length()).equals(ImmutableList.copyOf(parent.levels()))) {
+                children.add(namespace.level(parent.length()));
+            }
+        }
+        return children.stream()
+                .map(child -> Namespace.of(ImmutableList.<String>builder().add(parent.levels()).add(child).build().toArray(String[]::new)))
+                .collect(toImmutableList());
+    }
+
+    @Override
+    public Map<String, String> loadNamespaceMetadata(Namespace namespace)
+    {
+        return store.state().namespaceProperties(namespace)
+                .orElseThrow(() -> new NoSuchNamespaceException("Namespace does not exist: %s", namespace));
+    }
+
+    @Override
+    public boolean dropNamespace(Namespace namespace)
+    {
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            Optional<Map<String, String>> present = store.state().namespaceProperties(namespace);
+            if (present.isEmpty()) {
+                return false;
+            }
+            switch (store.commit(PointerCommit.of(author, new NamespaceChange(namespace, present, Optional.empty())))) {
+                case Committed _ -> {
+                    return true;
+                }
+                case Conflict(List<Mismatch> mismatches) -> {
+                    if (mismatches.getFirst() instanceof NamespaceNotEmpty) {
+                        throw new NamespaceNotEmptyException("Namespace %s is not empty", namespace);
+                    }
+                }
+            }
+        }
+        throw new CommitFailedException("Cannot drop namespace %s: other commits won %s times in a row", namespace, MAX_ATTEMPTS);
+    }
+
+    @Override
+    public boolean setProperties(Namespace namespace, Map<String, String> updates)
+    {
+        return updateProperties(namespace, present -> {
+            Map<String, String> result = new HashMap<>(present);
+            result.putAll(updates);
+            return result;
+        });
+    }
+
+    @Override
+    public boolean removeProperties(Namespace namespace, Set<String> removals)
+    {
+        return updateProperties(namespace, present -> Maps.filterKeys(present, key -> !removals.contains(key)));
+    }
+
+    private boolean updateProperties(Namespace namespace, UnaryOperator<Map<String, String>> update)
+    {
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            Map<String, String> present = loadNamespaceMetadata(namespace);
+            Map<String, String> next = ImmutableMap.copyOf(update.apply(present));
+            if (next.equals(present)) {
+                return false;
+            }
+            if (store.commit(PointerCommit.of(author, new NamespaceChange(namespace, Optional.of(present), Optional.of(next)))) instanceof Committed) {
+                return true;
+            }
+        }
+        throw new CommitFailedException("Cannot change namespace %s: other commits won %s times in a row", namespace, MAX_ATTEMPTS);
+    }
+}

@@ -1,0 +1,222 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.google.common.collect.ImmutableList;
+import org.apache.iceberg.DataOperations;
+import org.apache.iceberg.MetadataUpdate;
+import org.apache.iceberg.RetryableValidationException;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.UpdateRequirement;
+import org.apache.iceberg.UpdateRequirements;
+import org.apache.iceberg.exceptions.CommitFailedException;
+import org.apache.iceberg.exceptions.ValidationException;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
+import static java.util.Objects.requireNonNull;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
+
+/**
+ * A commit made by Iceberg itself, as a ref update: the metadata that it built from an older version of the table.
+ *
+ * <p>On the version that it was built from, the result is exactly what Iceberg built. On a newer version, or at a branch, the list of its
+ * changes is applied, if nothing that they rely on was changed: the same rule by which a REST catalog takes commits
+ * ({@link UpdateRequirements}). Otherwise {@link CommitFailedException} makes Iceberg build the commit anew.
+ */
+final class MetadataChanges
+        implements RefUpdate
+{
+    private final TableMetadata origin;
+    private final TableMetadata next;
+    private final Optional<String> branch;
+
+    /**
+     * @param origin the version that {@code next} was built from
+     */
+    static MetadataChanges onTable(TableMetadata origin, TableMetadata next)
+    {
+        return new MetadataChanges(origin, next, Optional.empty());
+    }
+
+    /**
+     * @param origin the view of the branch that {@code next} was built from; what it calls {@code main} is the branch
+     */
+    static MetadataChanges onBranch(String branch, TableMetadata origin, TableMetadata next)
+    {
+        return new MetadataChanges(origin, next, Optional.of(branch));
+    }
+
+    private MetadataChanges(TableMetadata origin, TableMetadata next, Optional<String> branch)
+    {
+        this.origin = requireNonNull(origin, "origin is null");
+        this.next = requireNonNull(next, "next is null");
+        this.branch = requireNonNull(branch, "branch is null");
+    }
+
+    @Override
+    public String operation(TableMetadata before)
+    {
+        if (isReplaceTable()) {
+            return "replace_table";
+        }
+        Optional<Snapshot> added = addedSnapshots().stream().reduce((_, last) -> last);
+        if (added.isPresent()) {
+            return Objects.requireNonNullElse(added.get().operation(), DataOperations.OVERWRITE);
+        }
+        if (has(MetadataUpdate.RemoveSnapshots.class)) {
+            return "expire";
+        }
+        if (has(MetadataUpdate.AddSchema.class) || has(MetadataUpdate.SetCurrentSchema.class) || has(MetadataUpdate.AddPartitionSpec.class) || has(MetadataUpdate.SetDefaultPartitionSpec.class)
+                || has(MetadataUpdate.SetDefaultSortOrder.class) || has(MetadataUpdate.SetLocation.class) || has(MetadataUpdate.UpgradeFormatVersion.class)) {
+            return "alter_table";
+        }
+        if (has(MetadataUpdate.SetProperties.class) || has(MetadataUpdate.RemoveProperties.class)) {
+            return "set_properties";
+        }
+        if (has(MetadataUpdate.SetSnapshotRef.class) || has(MetadataUpdate.RemoveSnapshotRef.class)) {
+            return "set_ref";
+        }
+        return "set_statistics";
+    }
+
+    @Override
+    public boolean mayMoveProtected(TableMetadata before)
+    {
+        // such a snapshot holds the rows of its parent in other files
+        return !isReplaceTable() && !addedSnapshots().isEmpty() && addedSnapshots().stream()
+                .allMatch(snapshot -> DataOperations.REPLACE.equals(snapshot.operation()));
+    }
+
+    @Override
+    public TableMetadata apply(RefTarget target)
+    {
+        TableMetadata base = target.metadata();
+        if (branch.isEmpty() && Objects.equals(base.metadataFileLocation(), origin.metadataFileLocation())) {
+            return next;
+        }
+        if (has(MetadataUpdate.RemoveSnapshots.class) || (has(MetadataUpdate.RemoveSnapshotRef.class) && !isReplaceTable())) {
+            throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
+        }
+        branch.ifPresent(name -> checkBranch(target, name));
+        checkRequirements(base);
+        TableMetadata.Builder builder = TableMetadata.buildFrom(base);
+        try {
+            if (isReplaceTable()) {
+                setWhatStayed(builder);
+            }
+            for (MetadataUpdate change : next.changes()) {
+                if (branch.isPresent() && isMain(change)) {
+                    // keeps the retention of the branch
+                    builder.setBranchSnapshot(((MetadataUpdate.SetSnapshotRef) change).snapshotId(), branch.get());
+                }
+                else {
+                    change.applyTo(builder);
+                }
+            }
+        }
+        catch (RetryableValidationException e) {
+            throw new CommitFailedException(e, "Cannot commit: %s was changed since the commit was built: %s", target.name(), e.getMessage());
+        }
+        catch (ValidationException | IllegalArgumentException e) {
+            throw new CommitFailedException(e, "Cannot commit: the changes no longer fit %s: %s", target.name(), e.getMessage());
+        }
+        return keepLastSequenceNumber(base, builder.build());
+    }
+
+    private void checkRequirements(TableMetadata base)
+    {
+        List<MetadataUpdate> conditional = next.changes().stream()
+                .filter(change -> branch.isEmpty() || !isMain(change))
+                .toList();
+        List<UpdateRequirement> requirements = isReplaceTable()
+                ? UpdateRequirements.forReplaceTable(origin, conditional)
+                : UpdateRequirements.forUpdateTable(origin, conditional);
+        try {
+            requirements.forEach(requirement -> requirement.validate(base));
+        }
+        catch (CommitFailedException e) {
+            throw new CommitFailedException(e, "Commit failed: %s", e.getMessage());
+        }
+    }
+
+    /**
+     * What a replacing commit left as it was in its origin is not among its changes, but may have changed since.
+     */
+    private void setWhatStayed(TableMetadata.Builder builder)
+    {
+        if (!has(MetadataUpdate.SetCurrentSchema.class)) {
+            builder.setCurrentSchema(next.currentSchemaId());
+        }
+        if (!has(MetadataUpdate.SetDefaultPartitionSpec.class)) {
+            builder.setDefaultPartitionSpec(next.defaultSpecId());
+        }
+        if (!has(MetadataUpdate.SetDefaultSortOrder.class)) {
+            builder.setDefaultSortOrder(next.defaultSortOrderId());
+        }
+    }
+
+    /**
+     * A replaced table's first snapshot has no parent, and Iceberg then takes its sequence number even if another commit got a higher one
+     * meanwhile. The numbers to come must be higher than all that were given.
+     */
+    private static TableMetadata keepLastSequenceNumber(TableMetadata base, TableMetadata result)
+    {
+        if (result.lastSequenceNumber() >= base.lastSequenceNumber()) {
+            return result;
+        }
+        return TableMetadataParser.fromJson(null, TableMetadataParser.toJson(result)
+                .replaceFirst("\"last-sequence-number\"\\s*:\\s*\\d+", "\"last-sequence-number\":" + base.lastSequenceNumber()));
+    }
+
+    private void checkBranch(RefTarget target, String name)
+    {
+        SnapshotRef ref = target.metadata().ref(name);
+        if (ref == null || !ref.isBranch()) {
+            throw new RefRefusedException(REF_NOT_FOUND, "Branch does not exist in %s: %s", target.name(), name);
+        }
+        if (ref.snapshotId() != origin.ref(MAIN_BRANCH).snapshotId()) {
+            throw new CommitFailedException("Cannot commit: branch %s of %s moved from %s to %s", name, target.name(), origin.ref(MAIN_BRANCH).snapshotId(), ref.snapshotId());
+        }
+    }
+
+    private static boolean isMain(MetadataUpdate change)
+    {
+        return change instanceof MetadataUpdate.SetSnapshotRef ref && ref.name().equals(MAIN_BRANCH);
+    }
+
+    private boolean isReplaceTable()
+    {
+        return next.changes().stream().anyMatch(change -> change instanceof MetadataUpdate.RemoveSnapshotRef ref && ref.name().equals(MAIN_BRANCH));
+    }
+
+    private List<Snapshot> addedSnapshots()
+    {
+        return next.changes().stream()
+                .filter(MetadataUpdate.AddSnapshot.class::isInstance)
+                .map(change -> ((MetadataUpdate.AddSnapshot) change).snapshot())
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private boolean has(Class<? extends MetadataUpdate> type)
+    {
+        return next.changes().stream().anyMatch(type::isInstance);
+    }
+}

@@ -1,0 +1,130 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.TableProperties;
+import org.apache.iceberg.io.FileIO;
+import org.apache.iceberg.util.LocationUtil;
+
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import static java.lang.Math.toIntExact;
+import static java.util.Locale.ROOT;
+
+/**
+ * Reads and writes metadata files, and keeps parsed ones in memory. A metadata file never changes, so what is kept under a location never
+ * has to be checked again.
+ */
+public final class MetadataFiles
+{
+    private static final Pattern VERSION = Pattern.compile("(?:.*/)?v?(\\d{1,9})[-.][^/]*");
+
+    private final Cache<Key, TableMetadata> cache;
+
+    /**
+     * @param maxSizeBytes roughly how much memory the kept metadata may take
+     */
+    public MetadataFiles(long maxSizeBytes)
+    {
+        this.cache = Caffeine.newBuilder()
+                .maximumWeight(maxSizeBytes)
+                .weigher(MetadataFiles::estimateBytes)
+                // evict in the thread that puts: it is cheap, and an entry that does not fit is gone at once
+                .executor(Runnable::run)
+                .recordStats()
+                .build();
+    }
+
+    /**
+     * The metadata in a file. Reads the file only if it is not kept.
+     *
+     * @throws org.apache.iceberg.exceptions.NotFoundException if there is no such file
+     */
+    public TableMetadata read(FileIO io, String location)
+    {
+        return cache.get(new Key(location, ""), _ -> TableMetadataParser.read(io, location));
+    }
+
+    /**
+     * Something derived from the metadata in a file, kept like the metadata itself.
+     *
+     * @param derivation tells derived values of one file apart
+     */
+    TableMetadata derived(String location, String derivation, Supplier<TableMetadata> derive)
+    {
+        return cache.get(new Key(location, derivation), _ -> derive.get());
+    }
+
+    /**
+     * Writes metadata to a new file, which must not exist, in the metadata folder of the table.
+     *
+     * @return the metadata as it would be read from the file, its location included
+     */
+    TableMetadata write(FileIO io, TableMetadata metadata, int version)
+    {
+        String codec = metadata.property(TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT);
+        String name = String.format(ROOT, "%05d-%s%s", version, UUID.randomUUID(), TableMetadataParser.getFileExtension(codec));
+        String location = location(metadata, name);
+        TableMetadataParser.write(metadata, io.newOutputFile(location));
+        TableMetadata written = TableMetadata.buildFrom(metadata)
+                .discardChanges()
+                .withMetadataLocation(location)
+                .build();
+        cache.put(new Key(location, ""), written);
+        return written;
+    }
+
+    void forget(String location)
+    {
+        cache.invalidate(new Key(location, ""));
+    }
+
+    /**
+     * Where a file of the metadata folder of a table lies.
+     */
+    static String location(TableMetadata metadata, String fileName)
+    {
+        String folder = metadata.properties().get(TableProperties.WRITE_METADATA_LOCATION);
+        if (folder != null) {
+            return LocationUtil.stripTrailingSlash(folder) + "/" + fileName;
+        }
+        return LocationUtil.stripTrailingSlash(metadata.location()) + "/metadata/" + fileName;
+    }
+
+    /**
+     * The version number in the name of a metadata file, -1 if the name has none.
+     */
+    static int version(String location)
+    {
+        Matcher matcher = VERSION.matcher(location);
+        return matcher.matches() ? Integer.parseInt(matcher.group(1)) : -1;
+    }
+
+    private static int estimateBytes(Key key, TableMetadata metadata)
+    {
+        // rough sizes of the parsed objects: a snapshot with its summary, a field, a ref, an entry of the metadata log
+        long fields = metadata.schemas().stream().mapToLong(schema -> schema.columns().size()).sum();
+        long bytes = 4096 + 2048L * metadata.snapshots().size() + 512 * fields + 128L * metadata.refs().size() + 256L * metadata.previousFiles().size();
+        return toIntExact(Math.min(bytes, Integer.MAX_VALUE));
+    }
+
+    private record Key(String location, String derivation) {}
+}

@@ -1,0 +1,57 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.google.common.base.Joiner;
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableSortedSet;
+import org.apache.iceberg.TableMetadata;
+
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.util.Map;
+import java.util.Set;
+
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+/**
+ * The branches of a table that only a publish or a fast-forward moves. They stand in the table property {@value #PROPERTY}: the names, URL-encoded,
+ * with commas between.
+ */
+public final class ProtectedRefs
+{
+    public static final String PROPERTY = "skade.protected-refs";
+
+    private ProtectedRefs() {}
+
+    public static Set<String> of(TableMetadata metadata)
+    {
+        return of(metadata.properties());
+    }
+
+    public static Set<String> of(Map<String, String> properties)
+    {
+        return Splitter.on(',').omitEmptyStrings().splitToStream(properties.getOrDefault(PROPERTY, ""))
+                .map(name -> URLDecoder.decode(name, UTF_8))
+                .collect(toImmutableSet());
+    }
+
+    static String toProperty(Set<String> refs)
+    {
+        return Joiner.on(',').join(ImmutableSortedSet.copyOf(refs).stream()
+                .map(name -> URLEncoder.encode(name, UTF_8))
+                .iterator());
+    }
+}

@@ -1,0 +1,310 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import io.airlift.log.Logger;
+import io.skade.store.CatalogState;
+import io.skade.store.CommitAuthor;
+import io.skade.store.CommitResult;
+import io.skade.store.CommitResult.Committed;
+import io.skade.store.CommitResult.Conflict;
+import io.skade.store.CommitResult.Mismatch;
+import io.skade.store.CommitResult.NamespaceMissing;
+import io.skade.store.CommitResult.PointerMismatch;
+import io.skade.store.PointerChange;
+import io.skade.store.PointerCommit;
+import io.skade.store.PointerKind;
+import io.skade.store.PointerStore;
+import io.skade.store.RefChange;
+import io.skade.store.TablePointer;
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.CatalogUtil;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.catalog.TableIdentifier;
+import org.apache.iceberg.exceptions.AlreadyExistsException;
+import org.apache.iceberg.exceptions.CommitFailedException;
+import org.apache.iceberg.exceptions.CommitStateUnknownException;
+import org.apache.iceberg.exceptions.NoSuchNamespaceException;
+import org.apache.iceberg.exceptions.NoSuchTableException;
+import org.apache.iceberg.io.FileIO;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+
+import static io.skade.ref.RefRefusedException.Reason.PROTECTED;
+import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
+/**
+ * Runs ref updates on one table or many: the only place where a table's pointer moves from one metadata file to the next.
+ *
+ * <p>Each attempt takes the newest catalog state, applies every update to the metadata it finds there, writes the new metadata files, and
+ * asks the store to move all pointers from what it found to what it wrote. The store refuses if any pointer is another one by then; that is a
+ * definite conflict, the files are deleted, and the next attempt starts from the beginning, so that every precondition is checked against the
+ * metadata that is really replaced. When the outcome is unknown, nothing is deleted.
+ */
+public final class RefCommitter
+{
+    private static final Logger log = Logger.get(RefCommitter.class);
+
+    private static final int MAX_ATTEMPTS = 100;
+    private static final long MAX_BACKOFF_NANOS = MILLISECONDS.toNanos(20);
+
+    private final PointerStore store;
+    private final MetadataFiles files;
+
+    public RefCommitter(PointerStore store, MetadataFiles files)
+    {
+        this.store = requireNonNull(store, "store is null");
+        this.files = requireNonNull(files, "files is null");
+    }
+
+    public PointerStore store()
+    {
+        return store;
+    }
+
+    public MetadataFiles files()
+    {
+        return files;
+    }
+
+    /**
+     * Applies all updates in one commit, or none. What an update leaves unchanged is not written.
+     *
+     * @return what became of the tables, in the order of {@code updates}
+     * @throws RefRefusedException if an update is not allowed; nothing was changed
+     * @throws NoSuchTableException if a table does not exist; nothing was changed
+     * @throws CommitFailedException if other commits won every attempt, or an update cannot be applied to newer metadata; nothing was changed
+     * @throws CommitStateUnknownException if it is not known whether the commit is durable; no file was deleted
+     */
+    public List<TableMove> commit(FileIO io, CommitAuthor author, Map<TableIdentifier, RefUpdate> updates)
+    {
+        List<Mismatch> mismatches = ImmutableList.of();
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            List<Step> steps = apply(store.state(), io, updates);
+            List<Step> changed = steps.stream().filter(Step::changes).toList();
+            if (changed.isEmpty()) {
+                return steps.stream().map(Step::move).toList();
+            }
+            Map<Step, TableMetadata> written = write(io, changed);
+            ImmutableList.Builder<PointerChange> pointers = ImmutableList.builder();
+            written.forEach((step, metadata) -> pointers.add(step.pointerChange(metadata)));
+            switch (commit(io, new PointerCommit(author, ImmutableList.of(), pointers.build()), ImmutableList.copyOf(written.values()))) {
+                case Committed _ -> {
+                    written.forEach((step, metadata) -> deleteRemovedMetadataFiles(io, step.before(), metadata));
+                    return steps.stream()
+                            .map(step -> new TableMove(step.name(), step.before(), written.getOrDefault(step, step.before())))
+                            .toList();
+                }
+                case Conflict conflict -> mismatches = conflict.mismatches();
+            }
+            backOff(attempt);
+        }
+        throw new CommitFailedException("Cannot commit: other commits won %s times in a row: %s", MAX_ATTEMPTS, describe(mismatches));
+    }
+
+    /**
+     * Creates a table.
+     *
+     * @param metadata with the location of its metadata file if that is written already
+     * @return the metadata as read from its file
+     * @throws AlreadyExistsException if there is a table or view of that name; nothing was changed
+     * @throws NoSuchNamespaceException if the namespace does not exist; nothing was changed
+     * @throws CommitStateUnknownException if it is not known whether the commit is durable; no file was deleted
+     */
+    public TableMetadata create(FileIO io, CommitAuthor author, TableIdentifier name, TableMetadata metadata)
+    {
+        boolean registers = metadata.metadataFileLocation() != null;
+        TableMetadata written = registers ? metadata : files.write(io, metadata, 0);
+        TablePointer pointer = TablePointer.newTable(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs());
+        PointerChange change = new PointerChange(
+                name,
+                Optional.empty(),
+                Optional.of(pointer),
+                registers ? "register_table" : "create_table",
+                RefChanges.between(ImmutableMap.of(), written.refs()));
+        // a file that was there before stays, whatever comes
+        switch (commit(io, PointerCommit.of(author, change), registers ? ImmutableList.of() : ImmutableList.of(written))) {
+            case Committed _ -> {
+                return written;
+            }
+            case Conflict(List<Mismatch> mismatches) -> throw switch (mismatches.getFirst()) {
+                case NamespaceMissing _ -> new NoSuchNamespaceException("Cannot create table %s. Namespace does not exist: %s", name, name.namespace());
+                case PointerMismatch(_, _, Optional<TablePointer> actual) when actual.isPresent() && actual.get().kind() == PointerKind.VIEW ->
+                        new AlreadyExistsException("View with same name already exists: %s", name);
+                default -> new AlreadyExistsException("Requirement failed: table already exists: %s", name);
+            };
+        }
+    }
+
+    private List<Step> apply(CatalogState state, FileIO io, Map<TableIdentifier, RefUpdate> updates)
+    {
+        ImmutableList.Builder<Step> steps = ImmutableList.builder();
+        updates.forEach((name, update) -> {
+            TablePointer pointer = state.find(name, PointerKind.TABLE).orElseThrow(() -> new NoSuchTableException("Table does not exist: %s", name));
+            TableMetadata before = files.read(io, pointer.metadataLocation());
+            TableMetadata after = update.apply(new RefTarget(name, before, () -> emptySnapshot(io, name, before)));
+            Step step = new Step(name, pointer, update, before, after);
+            checkProtected(step);
+            steps.add(step);
+        });
+        return steps.build();
+    }
+
+    private static void checkProtected(Step step)
+    {
+        Set<String> protectedRefs = ProtectedRefs.of(step.before());
+        if (step.update().mayMoveProtected(step.before())) {
+            return;
+        }
+        if (!protectedRefs.equals(ProtectedRefs.of(step.after()))) {
+            throw new RefRefusedException(PROTECTED, "Cannot change the property %s of %s: only protect_ref and unprotect_ref do", ProtectedRefs.PROPERTY, step.name());
+        }
+        for (RefChange change : step.refChanges()) {
+            if (protectedRefs.contains(change.ref())) {
+                throw new RefRefusedException(
+                        PROTECTED,
+                        "Cannot change %s of %s by %s: it is protected, only publish_branch and fast_forward move it",
+                        change.ref(),
+                        step.name(),
+                        step.update().operation(step.before()));
+            }
+        }
+    }
+
+    private Map<Step, TableMetadata> write(FileIO io, List<Step> changed)
+    {
+        ImmutableMap.Builder<Step, TableMetadata> written = ImmutableMap.builder();
+        List<TableMetadata> done = new ArrayList<>();
+        try {
+            for (Step step : changed) {
+                TableMetadata metadata = files.write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1);
+                done.add(metadata);
+                written.put(step, metadata);
+            }
+        }
+        catch (RuntimeException e) {
+            deleteFiles(io, done);
+            throw e;
+        }
+        return written.buildOrThrow();
+    }
+
+    /**
+     * Commits, and deletes the files in {@code written} if it is certain that they were not committed.
+     */
+    private CommitResult commit(FileIO io, PointerCommit commit, List<TableMetadata> written)
+    {
+        CommitResult result;
+        try {
+            result = store.commit(commit);
+        }
+        catch (CommitStateUnknownException e) {
+            throw e;
+        }
+        catch (RuntimeException e) {
+            deleteFiles(io, written);
+            throw e;
+        }
+        if (result instanceof Conflict) {
+            deleteFiles(io, written);
+        }
+        return result;
+    }
+
+    private void deleteFiles(FileIO io, List<TableMetadata> written)
+    {
+        for (TableMetadata metadata : written) {
+            files.forget(metadata.metadataFileLocation());
+            try {
+                io.deleteFile(metadata.metadataFileLocation());
+            }
+            catch (RuntimeException e) {
+                log.warn(e, "Cannot delete a metadata file that was not committed: %s", metadata.metadataFileLocation());
+            }
+        }
+    }
+
+    private static void deleteRemovedMetadataFiles(FileIO io, TableMetadata before, TableMetadata after)
+    {
+        try {
+            CatalogUtil.deleteRemovedMetadataFiles(io, before, after);
+        }
+        catch (RuntimeException e) {
+            // the commit is done; what is left is taken by the removal of orphan files
+            log.warn(e, "Cannot delete old metadata files of %s", after.location());
+        }
+    }
+
+    private Snapshot emptySnapshot(FileIO io, TableIdentifier name, TableMetadata metadata)
+    {
+        return new BaseTable(new SnapshotTableOperations(metadata, io), name.toString()).newFastAppend().apply();
+    }
+
+    private static void backOff(int attempt)
+    {
+        if (attempt > 1) {
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(MAX_BACKOFF_NANOS, 100_000L << Math.min(attempt, 10))));
+        }
+    }
+
+    private static String describe(List<Mismatch> mismatches)
+    {
+        return mismatches.stream()
+                .map(mismatch -> mismatch instanceof PointerMismatch pointer ? pointer.name().toString() : mismatch.toString())
+                .reduce((left, right) -> left + ", " + right)
+                .orElseThrow();
+    }
+
+    /**
+     * What one attempt makes of one table.
+     */
+    private record Step(TableIdentifier name, TablePointer pointer, RefUpdate update, TableMetadata before, TableMetadata after)
+    {
+        boolean changes()
+        {
+            return before != after;
+        }
+
+        TableMove move()
+        {
+            return new TableMove(name, before, after);
+        }
+
+        List<RefChange> refChanges()
+        {
+            return RefChanges.between(before.refs(), after.refs());
+        }
+
+        PointerChange pointerChange(TableMetadata written)
+        {
+            return new PointerChange(
+                    name,
+                    Optional.of(pointer),
+                    Optional.of(pointer.moveTo(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs())),
+                    update.operation(before),
+                    refChanges());
+        }
+    }
+}

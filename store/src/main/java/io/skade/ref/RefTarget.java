@@ -1,0 +1,37 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.catalog.TableIdentifier;
+
+import java.util.function.Supplier;
+
+import static java.util.Objects.requireNonNull;
+
+/**
+ * The table that a {@link RefUpdate} is applied to.
+ *
+ * @param emptySnapshot gives a new snapshot without rows or parent, for a branch of a table that has no snapshot yet
+ */
+public record RefTarget(TableIdentifier name, TableMetadata metadata, Supplier<Snapshot> emptySnapshot)
+{
+    public RefTarget
+    {
+        requireNonNull(name, "name is null");
+        requireNonNull(metadata, "metadata is null");
+        requireNonNull(emptySnapshot, "emptySnapshot is null");
+    }
+}

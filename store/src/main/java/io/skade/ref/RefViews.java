@@ -1,0 +1,192 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.iceberg.ManifestFile;
+import org.apache.iceberg.PartitionField;
+import org.apache.iceberg.PartitionSpec;
+import org.apache.iceberg.PartitionSpecParser;
+import org.apache.iceberg.Schema;
+import org.apache.iceberg.SchemaParser;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotParser;
+import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.StatisticsFile;
+import org.apache.iceberg.StatisticsFileParser;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.io.FileIO;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import static com.google.common.base.Preconditions.checkArgument;
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
+import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
+import static java.util.Objects.requireNonNull;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
+
+/**
+ * Tables as one ref sees them (git's checkout): the same table with that ref's snapshot as its current one.
+ *
+ * <p>A branch is seen with the table's present schema. A tag or snapshot is seen with the schema of its snapshot and nothing else, so that
+ * whoever plans a query meets one schema only.
+ */
+public final class RefViews
+{
+    private static final ObjectMapper JSON = JsonMapper.builder().build();
+
+    private final MetadataFiles files;
+
+    public RefViews(MetadataFiles files)
+    {
+        this.files = requireNonNull(files, "files is null");
+    }
+
+    /**
+     * @throws RefRefusedException if there is no such branch
+     */
+    public TableMetadata branch(TableMetadata metadata, String branch)
+    {
+        SnapshotRef ref = metadata.ref(branch);
+        if (ref == null || !ref.isBranch()) {
+            throw new RefRefusedException(REF_NOT_FOUND, "Branch does not exist in %s: %s", metadata.location(), branch);
+        }
+        return files.derived(metadata.metadataFileLocation(), "branch " + branch, () -> TableMetadata.buildFrom(metadata)
+                .setRef(MAIN_BRANCH, SnapshotRef.branchBuilder(ref.snapshotId()).build())
+                .discardChanges()
+                .withMetadataLocation(metadata.metadataFileLocation())
+                .build());
+    }
+
+    /**
+     * The table at a snapshot, which must exist.
+     */
+    public TableMetadata snapshot(FileIO io, TableMetadata metadata, long snapshotId)
+    {
+        Snapshot snapshot = metadata.snapshot(snapshotId);
+        checkArgument(snapshot != null, "Snapshot does not exist: %s", snapshotId);
+        return files.derived(metadata.metadataFileLocation(), "snapshot " + snapshotId, () -> {
+            TableMetadata view = TableMetadataParser.fromJson(metadata.metadataFileLocation(), snapshotJson(io, metadata, snapshot));
+            if (metadata.encryptionKeys().isEmpty()) {
+                return view;
+            }
+            TableMetadata.Builder builder = TableMetadata.buildFrom(view);
+            metadata.encryptionKeys().forEach(builder::addEncryptionKey);
+            return builder.discardChanges().withMetadataLocation(metadata.metadataFileLocation()).build();
+        });
+    }
+
+    /**
+     * The metadata document of a table that has this one snapshot, by the Iceberg table specification, "Table Metadata Fields".
+     */
+    private static ObjectNode snapshotJson(FileIO io, TableMetadata metadata, Snapshot snapshot)
+    {
+        Schema schema = snapshot.schemaId() == null ? metadata.schema() : metadata.schemasById().getOrDefault(snapshot.schemaId(), metadata.schema());
+        List<PartitionSpec> specs = specs(io, metadata, snapshot, schema);
+        ObjectNode json = JSON.createObjectNode();
+        json.put("format-version", metadata.formatVersion());
+        if (metadata.uuid() != null) {
+            json.put("table-uuid", metadata.uuid());
+        }
+        json.put("location", metadata.location());
+        json.put("last-sequence-number", metadata.lastSequenceNumber());
+        json.put("last-updated-ms", metadata.lastUpdatedMillis());
+        json.put("last-column-id", metadata.lastColumnId());
+        json.put("current-schema-id", schema.schemaId());
+        ArrayNode schemas = json.putArray("schemas");
+        metadata.schemas().forEach(value -> schemas.add(read(SchemaParser.toJson(value))));
+        json.put("default-spec-id", defaultSpec(metadata, schema, specs).specId());
+        ArrayNode partitionSpecs = json.putArray("partition-specs");
+        specs.forEach(spec -> partitionSpecs.add(read(PartitionSpecParser.toJson(spec))));
+        json.put("last-partition-id", metadata.lastAssignedPartitionId());
+        // the present sort order may name columns that the schema does not have; it matters to writes only
+        json.put("default-sort-order-id", 0);
+        json.putArray("sort-orders").addObject().put("order-id", 0).putArray("fields");
+        ObjectNode properties = json.putObject("properties");
+        metadata.properties().forEach(properties::put);
+        json.put("current-snapshot-id", snapshot.snapshotId());
+        json.putObject("refs").putObject(MAIN_BRANCH).put("snapshot-id", snapshot.snapshotId()).put("type", "branch");
+        json.putArray("snapshots").add(read(SnapshotParser.toJson(snapshot)));
+        json.putArray("snapshot-log").addObject().put("timestamp-ms", snapshot.timestampMillis()).put("snapshot-id", snapshot.snapshotId());
+        ArrayNode statistics = json.putArray("statistics");
+        for (StatisticsFile file : metadata.statisticsFiles()) {
+            if (file.snapshotId() == snapshot.snapshotId()) {
+                statistics.add(read(StatisticsFileParser.toJson(file)));
+            }
+        }
+        if (metadata.formatVersion() >= 3) {
+            json.put("next-row-id", metadata.nextRowId());
+        }
+        return json;
+    }
+
+    /**
+     * The specs whose source columns the schema has, and those that the snapshot's files need. A later spec may be on a later column.
+     */
+    private static List<PartitionSpec> specs(FileIO io, TableMetadata metadata, Snapshot snapshot, Schema schema)
+    {
+        if (metadata.specs().stream().allMatch(spec -> binds(spec, schema))) {
+            return metadata.specs();
+        }
+        Set<Integer> needed = snapshot.allManifests(io).stream()
+                .map(ManifestFile::partitionSpecId)
+                .collect(toImmutableSet());
+        List<PartitionSpec> result = metadata.specs().stream()
+                .filter(spec -> binds(spec, schema) || needed.contains(spec.specId()))
+                .toList();
+        return result.stream().anyMatch(spec -> binds(spec, schema)) ? result : withUnpartitioned(metadata, result);
+    }
+
+    private static List<PartitionSpec> withUnpartitioned(TableMetadata metadata, List<PartitionSpec> specs)
+    {
+        int unusedId = metadata.specs().stream().mapToInt(PartitionSpec::specId).max().orElse(-1) + 1;
+        PartitionSpec unpartitioned = PartitionSpec.builderFor(metadata.schema()).withSpecId(unusedId).build();
+        return Stream.concat(specs.stream(), Stream.of(unpartitioned)).toList();
+    }
+
+    private static PartitionSpec defaultSpec(TableMetadata metadata, Schema schema, List<PartitionSpec> specs)
+    {
+        return specs.stream()
+                .filter(spec -> binds(spec, schema))
+                .max(Comparator.comparing((PartitionSpec spec) -> spec.specId() == metadata.defaultSpecId()).thenComparing(PartitionSpec::specId))
+                .orElseThrow();
+    }
+
+    private static boolean binds(PartitionSpec spec, Schema schema)
+    {
+        return spec.fields().stream()
+                .map(PartitionField::sourceId)
+                .allMatch(id -> schema.findField(id) != null);
+    }
+
+    private static JsonNode read(String json)
+    {
+        try {
+            return JSON.readTree(json);
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

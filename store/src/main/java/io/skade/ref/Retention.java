@@ -1,0 +1,79 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import org.apache.iceberg.SnapshotRef;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
+import static java.util.Objects.requireNonNull;
+
+/**
+ * How long a ref and the snapshots behind it are kept. What is empty is left to the table's default.
+ */
+public record Retention(Optional<Duration> maxRefAge, Optional<Integer> minSnapshotsToKeep, Optional<Duration> maxSnapshotAge)
+{
+    public static final Retention DEFAULT = new Retention(Optional.empty(), Optional.empty(), Optional.empty());
+
+    public Retention
+    {
+        requireNonNull(maxRefAge, "maxRefAge is null");
+        requireNonNull(minSnapshotsToKeep, "minSnapshotsToKeep is null");
+        requireNonNull(maxSnapshotAge, "maxSnapshotAge is null");
+        maxRefAge.ifPresent(age -> checkAge("max_ref_age", age));
+        maxSnapshotAge.ifPresent(age -> checkAge("max_snapshot_age", age));
+        minSnapshotsToKeep.ifPresent(count -> {
+            if (count < 1) {
+                throw new RefRefusedException(INVALID_VALUE, "min_snapshots_to_keep must be at least 1: %s", count);
+            }
+        });
+    }
+
+    private static void checkAge(String name, Duration age)
+    {
+        if (age.toMillis() <= 0) {
+            throw new RefRefusedException(INVALID_VALUE, "%s must be longer than 0: %s", name, age);
+        }
+    }
+
+    /**
+     * A ref of the same type and snapshot with this retention in place of its own.
+     *
+     * @throws RefRefusedException if the ref is a tag and more than {@code maxRefAge} is given
+     */
+    SnapshotRef applyTo(SnapshotRef ref)
+    {
+        if (ref.isTag() && (minSnapshotsToKeep.isPresent() || maxSnapshotAge.isPresent())) {
+            throw new RefRefusedException(INVALID_VALUE, "A tag has a max_ref_age only: min_snapshots_to_keep and max_snapshot_age are for branches");
+        }
+        return SnapshotRef.builderFor(ref.snapshotId(), ref.type())
+                .maxRefAgeMs(maxRefAge.map(Duration::toMillis).orElse(null))
+                .minSnapshotsToKeep(minSnapshotsToKeep.orElse(null))
+                .maxSnapshotAgeMs(maxSnapshotAge.map(Duration::toMillis).orElse(null))
+                .build();
+    }
+
+    /**
+     * This retention, with what it leaves empty taken from a ref.
+     */
+    Retention orElse(SnapshotRef ref)
+    {
+        return new Retention(
+                maxRefAge.or(() -> Optional.ofNullable(ref.maxRefAgeMs()).map(Duration::ofMillis)),
+                minSnapshotsToKeep.or(() -> Optional.ofNullable(ref.minSnapshotsToKeep())),
+                maxSnapshotAge.or(() -> Optional.ofNullable(ref.maxSnapshotAgeMs()).map(Duration::ofMillis)));
+    }
+}

@@ -1,0 +1,59 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.store;
+
+import org.apache.iceberg.exceptions.CommitStateUnknownException;
+
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * The catalog's pointers, moved by compare-and-swap. Safe for use by many threads.
+ */
+public interface PointerStore
+        extends AutoCloseable
+{
+    /**
+     * The newest durable state. Takes no lock and reads nothing from disk.
+     *
+     * @throws StoreException if the store is closed
+     */
+    CatalogState state();
+
+    /**
+     * Applies all changes of a commit or none. When this returns {@link CommitResult.Committed} the commit is durable, and every
+     * later call of {@link #state} sees it.
+     *
+     * @throws CommitStateUnknownException if writing failed in a way that leaves open whether the commit is durable. The caller
+     *         must then not delete anything that the commit names
+     * @throws StoreException if the store is closed or cannot write; nothing was changed
+     */
+    CommitResult commit(PointerCommit commit);
+
+    /**
+     * The whole log, newest first, at most {@code limit} entries.
+     */
+    List<LogEntry> log(int limit);
+
+    /**
+     * The log of one pointer, newest first, at most {@code limit} entries. Entries hold the other tables of their commits too.
+     */
+    List<LogEntry> log(UUID pointerId, int limit);
+
+    /**
+     * Waits for the calls in flight, then closes. Calls made afterwards throw {@link StoreException}. Closing twice is allowed.
+     */
+    @Override
+    void close();
+}

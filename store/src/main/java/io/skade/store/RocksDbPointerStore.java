@@ -1,0 +1,514 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.store;
+
+import com.google.common.collect.ImmutableList;
+import io.airlift.log.Logger;
+import io.skade.store.CommitResult.Committed;
+import io.skade.store.CommitResult.Conflict;
+import io.skade.store.CommitResult.Mismatch;
+import io.skade.store.LogEntry.TableChange;
+import org.apache.iceberg.exceptions.CommitStateUnknownException;
+import org.rocksdb.CompressionType;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.WALRecoveryMode;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+import static com.google.common.base.Preconditions.checkArgument;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+/**
+ * A pointer store in a folder of the local disk, kept by RocksDB.
+ *
+ * <p><b>One commit.</b> A caller puts its commit into a queue and takes the writer's lock. Whoever holds the lock takes everything
+ * that waits, compares each commit with the state that the one before left, and writes all that match in one RocksDB batch with one
+ * synced write: commits that come in during a sync share the next one. The new state is published after the write has returned, so a
+ * reader never sees what a crash could take back. A conflict is decided before anything is written.
+ *
+ * <p><b>A failed write.</b> When RocksDB reports an error for a write, its log may or may not hold the batch. Every commit of that batch
+ * ends as {@link CommitStateUnknownException}, and the store takes no more commits until it is opened again, since a later commit could
+ * build on a state that differs from the one on disk. Reads go on.
+ *
+ * <p><b>Close.</b> Every native call is made under the read side of a lock whose write side {@link #close} takes: RocksDB's handles
+ * are closed after the last call on them.
+ */
+public final class RocksDbPointerStore
+        implements PointerStore
+{
+    private static final Logger log = Logger.get(RocksDbPointerStore.class);
+
+    private static final String HOLDER_FILE = "HOLDER";
+
+    private final Path folder;
+    private final Clock clock;
+    private final Options options;
+    private final WriteOptions writeOptions;
+    private final RocksDB db;
+
+    private final ReadWriteLock openLock = new ReentrantReadWriteLock();
+    private boolean closed; // guarded by openLock
+
+    private final ReentrantLock writerLock = new ReentrantLock();
+    private final Queue<Waiting> waiting = new ArrayDeque<>(); // guarded by itself
+    private Optional<RocksDBException> failure = Optional.empty(); // guarded by writerLock
+
+    private volatile CatalogState state;
+
+    /**
+     * Opens the store in a folder, and makes it if the folder is empty or absent.
+     *
+     * @throws StoreException if another process holds the folder, if its format is unknown, or if it cannot be read; nothing was changed
+     */
+    public static RocksDbPointerStore open(Path folder)
+    {
+        return open(folder, Clock.systemUTC());
+    }
+
+    static RocksDbPointerStore open(Path folder, Clock clock)
+    {
+        return new RocksDbPointerStore(folder.toAbsolutePath(), clock);
+    }
+
+    private RocksDbPointerStore(Path folder, Clock clock)
+    {
+        this.folder = requireNonNull(folder, "folder is null");
+        this.clock = requireNonNull(clock, "clock is null");
+        try {
+            Files.createDirectories(folder);
+        }
+        catch (IOException e) {
+            throw new StoreException("Cannot create the store folder %s: %s".formatted(folder, e.getMessage()), e);
+        }
+        RocksDB.loadLibrary();
+        this.options = new Options()
+                .setCreateIfMissing(true)
+                // a record that a crash cut off at the end of the log was never acknowledged: drop it and open
+                .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
+                // recycled logs were rejected on open when compressed as well: https://github.com/facebook/rocksdb/issues/15007. Log
+                // compression is off by default
+                .setRecycleLogFileNum(0)
+                .setCompressionType(CompressionType.NO_COMPRESSION)
+                // the default keeps every file open for ever
+                .setMaxOpenFiles(128)
+                .setWriteBufferSize(8 << 20)
+                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+                .setKeepLogFileNum(4);
+        this.writeOptions = new WriteOptions()
+                .setSync(true)
+                .setDisableWAL(false);
+        RocksDB opened = null;
+        try {
+            opened = openDb();
+            checkFormat(opened);
+            this.state = readState(opened);
+            Files.writeString(folder.resolve(HOLDER_FILE), "process %s since %s%n".formatted(ProcessHandle.current().pid(), clock.instant()), UTF_8);
+        }
+        catch (IOException e) {
+            closeAll(opened);
+            throw new StoreException("Cannot write into the store folder %s: %s".formatted(folder, e.getMessage()), e);
+        }
+        catch (RuntimeException e) {
+            closeAll(opened);
+            throw e;
+        }
+        this.db = opened;
+        log.debug("Opened store %s at log id %s", folder, state.lastLogId());
+    }
+
+    private RocksDB openDb()
+    {
+        try {
+            return RocksDB.open(options, folder.toString());
+        }
+        catch (RocksDBException e) {
+            if (e.getMessage() != null && e.getMessage().contains("lock")) {
+                throw new StoreException("The store folder %s is in use by another process (%s). One process opens a store at a time".formatted(folder, holder()), e);
+            }
+            throw new StoreException("Cannot open the store in %s: %s".formatted(folder, e.getMessage()), e);
+        }
+    }
+
+    private String holder()
+    {
+        try {
+            return Files.readString(folder.resolve(HOLDER_FILE), UTF_8).strip();
+        }
+        catch (IOException e) {
+            return "unknown";
+        }
+    }
+
+    private void checkFormat(RocksDB opened)
+    {
+        try {
+            byte[] value = opened.get(StoreFormat.formatKey());
+            if (value == null) {
+                try (RocksIterator iterator = opened.newIterator()) {
+                    iterator.seekToFirst();
+                    if (iterator.isValid()) {
+                        throw new StoreException("The folder %s holds a RocksDB database that is not a Skade store".formatted(folder));
+                    }
+                    iterator.status();
+                }
+                opened.put(writeOptions, StoreFormat.formatKey(), StoreFormat.formatValue(StoreFormat.VERSION));
+                return;
+            }
+            int version = StoreFormat.readFormatValue(value);
+            if (version != StoreFormat.VERSION) {
+                throw new StoreException("The store in %s has format version %s, this release knows version %s. Open it with the release that wrote it".formatted(folder, version, StoreFormat.VERSION));
+            }
+        }
+        catch (RocksDBException e) {
+            throw new StoreException("Cannot read the store in %s: %s".formatted(folder, e.getMessage()), e);
+        }
+    }
+
+    private CatalogState readState(RocksDB opened)
+    {
+        CatalogState result = CatalogState.EMPTY;
+        try (RocksIterator iterator = opened.newIterator()) {
+            for (iterator.seek(StoreFormat.namespacePrefix()); has(iterator, StoreFormat.namespacePrefix()); iterator.next()) {
+                result = result.withNamespace(StoreFormat.readNamespaceKey(iterator.key()), StoreFormat.readNamespaceValue(iterator.value()));
+            }
+            iterator.status();
+            for (iterator.seek(StoreFormat.pointerPrefix()); has(iterator, StoreFormat.pointerPrefix()); iterator.next()) {
+                result = result.with(StoreFormat.readPointerKey(iterator.key()), Optional.of(StoreFormat.readPointerValue(iterator.value())));
+            }
+            iterator.status();
+            iterator.seek(StoreFormat.logPrefix());
+            if (has(iterator, StoreFormat.logPrefix())) {
+                result = result.withLastLogId(StoreFormat.readLogValue(iterator.value()).logId());
+            }
+            iterator.status();
+        }
+        catch (RocksDBException e) {
+            throw new StoreException("Cannot read the store in %s: %s".formatted(folder, e.getMessage()), e);
+        }
+        return result;
+    }
+
+    /**
+     * The absolute folder of the store.
+     */
+    public Path folder()
+    {
+        return folder;
+    }
+
+    @Override
+    public CatalogState state()
+    {
+        CatalogState result = state;
+        if (result == null) {
+            throw closedException();
+        }
+        return result;
+    }
+
+    @Override
+    public CommitResult commit(PointerCommit commit)
+    {
+        return whileOpen(_ -> {
+            Waiting own = new Waiting(commit);
+            synchronized (waiting) {
+                waiting.add(own);
+            }
+            writerLock.lock();
+            try {
+                if (!own.done()) {
+                    writeWaiting();
+                }
+            }
+            finally {
+                writerLock.unlock();
+            }
+            return own.result();
+        });
+    }
+
+    private void writeWaiting()
+    {
+        List<Waiting> taken;
+        synchronized (waiting) {
+            taken = ImmutableList.copyOf(waiting);
+            waiting.clear();
+        }
+        if (failure.isPresent()) {
+            taken.forEach(commit -> commit.fail(new StoreException("The store in %s takes no commits since a write failed (%s). Restart the server or create the catalog again".formatted(folder, failure.get().getMessage()), failure.get())));
+            return;
+        }
+        List<Waiting> written = new ArrayList<>();
+        CatalogState next = state;
+        try (WriteBatch batch = new WriteBatch()) {
+            for (Waiting commit : taken) {
+                List<Mismatch> mismatches = StateChanges.check(next, commit.commit());
+                if (!mismatches.isEmpty()) {
+                    commit.complete(new Conflict(mismatches));
+                    continue;
+                }
+                next = StateChanges.apply(next, commit.commit());
+                if (!commit.commit().pointers().isEmpty()) {
+                    next = next.withLastLogId(next.lastLogId() + 1);
+                }
+                put(batch, commit.commit(), next.lastLogId());
+                commit.logId = next.lastLogId();
+                written.add(commit);
+            }
+            if (written.isEmpty()) {
+                return;
+            }
+            db.write(writeOptions, batch);
+        }
+        catch (RocksDBException e) {
+            log.error(e, "A write to the store in %s failed: no more commits are taken", folder);
+            failure = Optional.of(e);
+            written.forEach(commit -> commit.fail(new CommitStateUnknownException(e)));
+            return;
+        }
+        catch (RuntimeException | Error e) {
+            // nothing was given to RocksDB
+            taken.stream().filter(commit -> !commit.done()).forEach(commit -> commit.fail(new StoreException("Cannot write to the store in %s: %s".formatted(folder, e.getMessage()), e)));
+            throw e;
+        }
+        state = next;
+        for (Waiting commit : written) {
+            commit.complete(new Committed(next, commit.logId));
+        }
+    }
+
+    private void put(WriteBatch batch, PointerCommit commit, long logId)
+            throws RocksDBException
+    {
+        for (NamespaceChange change : commit.namespaces()) {
+            byte[] key = StoreFormat.namespaceKey(change.namespace());
+            if (change.next().isPresent()) {
+                batch.put(key, StoreFormat.namespaceValue(change.next().get()));
+            }
+            else {
+                batch.delete(key);
+            }
+        }
+        if (commit.pointers().isEmpty()) {
+            return;
+        }
+        for (PointerChange change : commit.pointers()) {
+            byte[] key = StoreFormat.pointerKey(change.name());
+            if (change.next().isPresent()) {
+                batch.put(key, StoreFormat.pointerValue(change.next().get()));
+            }
+            else {
+                batch.delete(key);
+            }
+        }
+        LogEntry entry = logEntry(commit, logId, clock.instant());
+        batch.put(StoreFormat.logKey(logId), StoreFormat.logValue(entry));
+        for (TableChange table : entry.tables()) {
+            batch.put(StoreFormat.tableLogKey(table.pointerId(), logId), new byte[0]);
+        }
+    }
+
+    /**
+     * The log entry of a commit. The two halves of a rename become one row under the new name.
+     */
+    static LogEntry logEntry(PointerCommit commit, long logId, Instant now)
+    {
+        List<TableChange> tables = new ArrayList<>();
+        for (PointerChange change : commit.pointers()) {
+            UUID pointerId = change.next().or(change::expected).orElseThrow().id();
+            boolean renamedAway = change.next().isEmpty() && commit.pointers().stream()
+                    .anyMatch(other -> other.next().isPresent() && other.next().get().id().equals(pointerId));
+            if (!renamedAway) {
+                tables.add(new TableChange(change.name(), pointerId, change.operation(), change.next().map(TablePointer::metadataLocation), change.refChanges()));
+            }
+        }
+        return new LogEntry(logId, Instant.ofEpochMilli(now.toEpochMilli()), commit.author(), tables);
+    }
+
+    @Override
+    public List<LogEntry> log(int limit)
+    {
+        checkArgument(limit >= 0, "limit is negative: %s", limit);
+        return whileOpen(opened -> {
+            ImmutableList.Builder<LogEntry> entries = ImmutableList.builder();
+            try (RocksIterator iterator = opened.newIterator()) {
+                int count = 0;
+                for (iterator.seek(StoreFormat.logPrefix()); count < limit && has(iterator, StoreFormat.logPrefix()); iterator.next()) {
+                    entries.add(StoreFormat.readLogValue(iterator.value()));
+                    count++;
+                }
+                iterator.status();
+            }
+            return entries.build();
+        });
+    }
+
+    @Override
+    public List<LogEntry> log(UUID pointerId, int limit)
+    {
+        checkArgument(limit >= 0, "limit is negative: %s", limit);
+        byte[] prefix = StoreFormat.tableLogPrefix(pointerId);
+        return whileOpen(opened -> {
+            ImmutableList.Builder<LogEntry> entries = ImmutableList.builder();
+            try (RocksIterator iterator = opened.newIterator()) {
+                int count = 0;
+                for (iterator.seek(prefix); count < limit && has(iterator, prefix); iterator.next()) {
+                    byte[] value = opened.get(StoreFormat.logKey(StoreFormat.readTableLogKey(iterator.key())));
+                    if (value != null) {
+                        entries.add(StoreFormat.readLogValue(value));
+                        count++;
+                    }
+                }
+                iterator.status();
+            }
+            return entries.build();
+        });
+    }
+
+    @Override
+    public void close()
+    {
+        openLock.writeLock().lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            state = null;
+            try (FlushOptions flush = new FlushOptions().setWaitForFlush(true)) {
+                db.flush(flush);
+            }
+            catch (RocksDBException e) {
+                // the log holds everything
+                log.debug(e, "Cannot flush the store in %s while closing it", folder);
+            }
+            closeAll(db);
+        }
+        finally {
+            openLock.writeLock().unlock();
+        }
+    }
+
+    private void closeAll(RocksDB opened)
+    {
+        if (opened != null) {
+            opened.close();
+        }
+        writeOptions.close();
+        options.close();
+    }
+
+    private <T> T whileOpen(NativeCall<T> call)
+    {
+        openLock.readLock().lock();
+        try {
+            if (closed) {
+                throw closedException();
+            }
+            return call.apply(db);
+        }
+        catch (RocksDBException e) {
+            throw new StoreException("Cannot read the store in %s: %s".formatted(folder, e.getMessage()), e);
+        }
+        finally {
+            openLock.readLock().unlock();
+        }
+    }
+
+    private StoreException closedException()
+    {
+        return new StoreException("The store in %s is closed".formatted(folder));
+    }
+
+    private static boolean has(RocksIterator iterator, byte[] prefix)
+    {
+        if (!iterator.isValid()) {
+            return false;
+        }
+        byte[] key = iterator.key();
+        return key.length >= prefix.length && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
+    }
+
+    private interface NativeCall<T>
+    {
+        T apply(RocksDB db)
+                throws RocksDBException;
+    }
+
+    /**
+     * A commit in the queue. Its fields are written and read under the writer's lock only.
+     */
+    private static final class Waiting
+    {
+        private final PointerCommit commit;
+        private long logId;
+        private CommitResult result;
+        private RuntimeException failure;
+
+        private Waiting(PointerCommit commit)
+        {
+            this.commit = requireNonNull(commit, "commit is null");
+        }
+
+        private PointerCommit commit()
+        {
+            return commit;
+        }
+
+        private boolean done()
+        {
+            return result != null || failure != null;
+        }
+
+        private void complete(CommitResult result)
+        {
+            this.result = requireNonNull(result, "result is null");
+        }
+
+        private void fail(RuntimeException failure)
+        {
+            this.failure = requireNonNull(failure, "failure is null");
+        }
+
+        private CommitResult result()
+        {
+            if (failure != null) {
+                throw failure;
+            }
+            return result;
+        }
+    }
+}

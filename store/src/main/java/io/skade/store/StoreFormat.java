@@ -1,0 +1,414 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.store;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import io.skade.store.LogEntry.TableChange;
+import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.SnapshotRefType;
+import org.apache.iceberg.catalog.Namespace;
+import org.apache.iceberg.catalog.TableIdentifier;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+/**
+ * Every key and value byte of the store, version {@value #VERSION}.
+ *
+ * <p>All keys are in one column family. The first byte of a key says what it is:
+ * <pre>
+ * 'f'                                       the format version (int)
+ * 'l' inverted log id (8 bytes)             a log entry; the newest sorts first
+ * 'n' namespace                             properties of a namespace
+ * 'p' namespace name                        a pointer
+ * 't' pointer id (16 bytes) inverted log id nothing: the entry is the one under 'l'
+ * </pre>
+ * Numbers are big-endian. A string is its length in bytes (int) and its UTF-8 bytes, a namespace the number of its levels (int) and
+ * the levels. Lengths come first, so that no character of a name can be taken for a separator.
+ */
+final class StoreFormat
+{
+    static final int VERSION = 1;
+
+    private static final byte FORMAT = 'f';
+    private static final byte LOG = 'l';
+    private static final byte NAMESPACE = 'n';
+    private static final byte POINTER = 'p';
+    private static final byte TABLE_LOG = 't';
+
+    private StoreFormat() {}
+
+    static byte[] formatKey()
+    {
+        return new byte[] {FORMAT};
+    }
+
+    static byte[] namespacePrefix()
+    {
+        return new byte[] {NAMESPACE};
+    }
+
+    static byte[] pointerPrefix()
+    {
+        return new byte[] {POINTER};
+    }
+
+    static byte[] logPrefix()
+    {
+        return new byte[] {LOG};
+    }
+
+    static byte[] logKey(long logId)
+    {
+        return write(out -> {
+            out.writeByte(LOG);
+            out.writeLong(~logId);
+        });
+    }
+
+    static byte[] tableLogPrefix(UUID pointerId)
+    {
+        return write(out -> {
+            out.writeByte(TABLE_LOG);
+            writeUuid(out, pointerId);
+        });
+    }
+
+    static byte[] tableLogKey(UUID pointerId, long logId)
+    {
+        return write(out -> {
+            out.writeByte(TABLE_LOG);
+            writeUuid(out, pointerId);
+            out.writeLong(~logId);
+        });
+    }
+
+    static long readTableLogKey(byte[] key)
+    {
+        return read(key, in -> {
+            in.skipNBytes(1 + 16);
+            return ~in.readLong();
+        });
+    }
+
+    static byte[] namespaceKey(Namespace namespace)
+    {
+        return write(out -> {
+            out.writeByte(NAMESPACE);
+            writeNamespace(out, namespace);
+        });
+    }
+
+    static Namespace readNamespaceKey(byte[] key)
+    {
+        return read(key, in -> {
+            in.skipNBytes(1);
+            return readNamespace(in);
+        });
+    }
+
+    static byte[] pointerKey(TableIdentifier name)
+    {
+        return write(out -> {
+            out.writeByte(POINTER);
+            writeName(out, name);
+        });
+    }
+
+    static TableIdentifier readPointerKey(byte[] key)
+    {
+        return read(key, in -> {
+            in.skipNBytes(1);
+            return readName(in);
+        });
+    }
+
+    static byte[] formatValue(int version)
+    {
+        return write(out -> out.writeInt(version));
+    }
+
+    static int readFormatValue(byte[] value)
+    {
+        return read(value, DataInputStream::readInt);
+    }
+
+    static byte[] namespaceValue(Map<String, String> properties)
+    {
+        return write(out -> {
+            out.writeInt(properties.size());
+            for (Map.Entry<String, String> property : properties.entrySet()) {
+                writeString(out, property.getKey());
+                writeString(out, property.getValue());
+            }
+        });
+    }
+
+    static Map<String, String> readNamespaceValue(byte[] value)
+    {
+        return read(value, in -> {
+            ImmutableMap.Builder<String, String> properties = ImmutableMap.builder();
+            int size = in.readInt();
+            for (int i = 0; i < size; i++) {
+                properties.put(readString(in), readString(in));
+            }
+            return properties.buildOrThrow();
+        });
+    }
+
+    static byte[] pointerValue(TablePointer pointer)
+    {
+        return write(out -> {
+            out.writeByte(switch (pointer.kind()) {
+                case TABLE -> 0;
+                case VIEW -> 1;
+            });
+            writeUuid(out, pointer.id());
+            writeString(out, pointer.uuid());
+            writeString(out, pointer.metadataLocation());
+            out.writeLong(pointer.version());
+            out.writeInt(pointer.refs().size());
+            for (Map.Entry<String, SnapshotRef> ref : pointer.refs().entrySet()) {
+                writeString(out, ref.getKey());
+                writeRef(out, ref.getValue());
+            }
+        });
+    }
+
+    static TablePointer readPointerValue(byte[] value)
+    {
+        return read(value, in -> {
+            PointerKind kind = switch (in.readByte()) {
+                case 0 -> PointerKind.TABLE;
+                case 1 -> PointerKind.VIEW;
+                default -> throw new IOException("unknown kind of pointer");
+            };
+            UUID id = readUuid(in);
+            String uuid = readString(in);
+            String metadataLocation = readString(in);
+            long version = in.readLong();
+            ImmutableMap.Builder<String, SnapshotRef> refs = ImmutableMap.builder();
+            int size = in.readInt();
+            for (int i = 0; i < size; i++) {
+                refs.put(readString(in), readRef(in));
+            }
+            return new TablePointer(kind, id, uuid, metadataLocation, refs.buildOrThrow(), version);
+        });
+    }
+
+    static byte[] logValue(LogEntry entry)
+    {
+        return write(out -> {
+            out.writeLong(entry.logId());
+            out.writeLong(entry.committedAt().toEpochMilli());
+            writeString(out, entry.author().user());
+            writeOptional(out, entry.author().queryId(), StoreFormat::writeString);
+            out.writeInt(entry.tables().size());
+            for (TableChange table : entry.tables()) {
+                writeName(out, table.name());
+                writeUuid(out, table.pointerId());
+                writeString(out, table.operation());
+                writeOptional(out, table.metadataLocation(), StoreFormat::writeString);
+                out.writeInt(table.refChanges().size());
+                for (RefChange change : table.refChanges()) {
+                    writeString(out, change.ref());
+                    writeOptional(out, change.before(), StoreFormat::writeRef);
+                    writeOptional(out, change.after(), StoreFormat::writeRef);
+                }
+            }
+        });
+    }
+
+    static LogEntry readLogValue(byte[] value)
+    {
+        return read(value, in -> {
+            long logId = in.readLong();
+            Instant committedAt = Instant.ofEpochMilli(in.readLong());
+            CommitAuthor author = new CommitAuthor(readString(in), readOptional(in, StoreFormat::readString));
+            int tableCount = in.readInt();
+            ImmutableList.Builder<TableChange> tables = ImmutableList.builder();
+            for (int table = 0; table < tableCount; table++) {
+                TableIdentifier name = readName(in);
+                UUID pointerId = readUuid(in);
+                String operation = readString(in);
+                Optional<String> metadataLocation = readOptional(in, StoreFormat::readString);
+                int changeCount = in.readInt();
+                ImmutableList.Builder<RefChange> changes = ImmutableList.builder();
+                for (int change = 0; change < changeCount; change++) {
+                    changes.add(new RefChange(readString(in), readOptional(in, StoreFormat::readRef), readOptional(in, StoreFormat::readRef)));
+                }
+                tables.add(new TableChange(name, pointerId, operation, metadataLocation, changes.build()));
+            }
+            return new LogEntry(logId, committedAt, author, tables.build());
+        });
+    }
+
+    private static void writeRef(DataOutputStream out, SnapshotRef ref)
+            throws IOException
+    {
+        out.writeByte(switch (ref.type()) {
+            case BRANCH -> 0;
+            case TAG -> 1;
+        });
+        out.writeLong(ref.snapshotId());
+        writeOptional(out, Optional.ofNullable(ref.minSnapshotsToKeep()), DataOutputStream::writeInt);
+        writeOptional(out, Optional.ofNullable(ref.maxSnapshotAgeMs()), DataOutputStream::writeLong);
+        writeOptional(out, Optional.ofNullable(ref.maxRefAgeMs()), DataOutputStream::writeLong);
+    }
+
+    private static SnapshotRef readRef(DataInputStream in)
+            throws IOException
+    {
+        SnapshotRefType type = switch (in.readByte()) {
+            case 0 -> SnapshotRefType.BRANCH;
+            case 1 -> SnapshotRefType.TAG;
+            default -> throw new IOException("unknown type of ref");
+        };
+        SnapshotRef.Builder ref = SnapshotRef.builderFor(in.readLong(), type);
+        readOptional(in, DataInputStream::readInt).ifPresent(ref::minSnapshotsToKeep);
+        readOptional(in, DataInputStream::readLong).ifPresent(ref::maxSnapshotAgeMs);
+        readOptional(in, DataInputStream::readLong).ifPresent(ref::maxRefAgeMs);
+        return ref.build();
+    }
+
+    private static void writeName(DataOutputStream out, TableIdentifier name)
+            throws IOException
+    {
+        writeNamespace(out, name.namespace());
+        writeString(out, name.name());
+    }
+
+    private static TableIdentifier readName(DataInputStream in)
+            throws IOException
+    {
+        return TableIdentifier.of(readNamespace(in), readString(in));
+    }
+
+    private static void writeNamespace(DataOutputStream out, Namespace namespace)
+            throws IOException
+    {
+        out.writeInt(namespace.length());
+        for (String level : namespace.levels()) {
+            writeString(out, level);
+        }
+    }
+
+    private static Namespace readNamespace(DataInputStream in)
+            throws IOException
+    {
+        String[] levels = new String[in.readInt()];
+        for (int i = 0; i < levels.length; i++) {
+            levels[i] = readString(in);
+        }
+        return Namespace.of(levels);
+    }
+
+    private static void writeUuid(DataOutputStream out, UUID uuid)
+            throws IOException
+    {
+        out.writeLong(uuid.getMostSignificantBits());
+        out.writeLong(uuid.getLeastSignificantBits());
+    }
+
+    private static UUID readUuid(DataInputStream in)
+            throws IOException
+    {
+        return new UUID(in.readLong(), in.readLong());
+    }
+
+    private static void writeString(DataOutputStream out, String value)
+            throws IOException
+    {
+        byte[] bytes = value.getBytes(UTF_8);
+        out.writeInt(bytes.length);
+        out.write(bytes);
+    }
+
+    private static String readString(DataInputStream in)
+            throws IOException
+    {
+        int length = in.readInt();
+        if (length < 0 || length > in.available()) {
+            throw new IOException("string of " + length + " bytes where " + in.available() + " are left");
+        }
+        return new String(in.readNBytes(length), UTF_8);
+    }
+
+    private static <T> void writeOptional(DataOutputStream out, Optional<T> value, ValueWriter<T> writer)
+            throws IOException
+    {
+        out.writeBoolean(value.isPresent());
+        if (value.isPresent()) {
+            writer.write(out, value.get());
+        }
+    }
+
+    private static <T> Optional<T> readOptional(DataInputStream in, ValueReader<T> reader)
+            throws IOException
+    {
+        return in.readBoolean() ? Optional.of(reader.read(in)) : Optional.empty();
+    }
+
+    private static byte[] write(Writer writer)
+    {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            writer.write(new DataOutputStream(bytes));
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    private static <T> T read(byte[] bytes, ValueReader<T> reader)
+    {
+        try {
+            return reader.read(new DataInputStream(new ByteArrayInputStream(bytes)));
+        }
+        catch (IOException | IllegalArgumentException | NegativeArraySizeException | NullPointerException e) {
+            throw new StoreException("A record of the store cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private interface Writer
+    {
+        void write(DataOutputStream out)
+                throws IOException;
+    }
+
+    private interface ValueWriter<T>
+    {
+        void write(DataOutputStream out, T value)
+                throws IOException;
+    }
+
+    private interface ValueReader<T>
+    {
+        T read(DataInputStream in)
+                throws IOException;
+    }
+}
