@@ -16,6 +16,6 @@
  * The git verbs as {@code CALL system.<verb>(...)}: reading of arguments, access control, errors.
  *
  * <p>What a verb does is a {@link io.skade.ref.RefUpdate}; a class here only says how it is called. {@link io.skade.procedure.RefProcedures}
- * lists them all.
+ * lists them all; start at {@link io.skade.procedure.RefProcedure}, which does what they have in common.
  */
 package io.skade.procedure;

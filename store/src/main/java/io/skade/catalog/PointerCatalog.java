@@ -173,6 +173,14 @@ public final class PointerCatalog
         return true;
     }
 
+    /**
+     * Takes a table out of the catalog and leaves its files. False if there is no such table.
+     */
+    public boolean unregisterTable(TableIdentifier identifier)
+    {
+        return drop(identifier, PointerKind.TABLE, "unregister_table").isPresent();
+    }
+
     @Override
     public boolean dropView(TableIdentifier identifier)
     {
@@ -304,6 +312,50 @@ public final class PointerCatalog
             }
         }
         throw new CommitFailedException("Cannot drop namespace %s: other commits won %s times in a row", namespace, MAX_ATTEMPTS);
+    }
+
+    /**
+     * Renames a namespace with all that is in it, in one commit. Locations stay.
+     *
+     * @throws NoSuchNamespaceException if there is no such namespace; nothing was changed
+     * @throws AlreadyExistsException if {@code to} exists; nothing was changed
+     * @throws NamespaceNotEmptyException if the namespace holds other namespaces; nothing was changed
+     */
+    public void renameNamespace(Namespace from, Namespace to)
+    {
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            CatalogState state = store.state();
+            Map<String, String> namespaceProperties = state.namespaceProperties(from)
+                    .orElseThrow(() -> new NoSuchNamespaceException("Namespace does not exist: %s", from));
+            if (state.namespaceExists(to)) {
+                throw new AlreadyExistsException("Namespace already exists: %s", to);
+            }
+            ImmutableList.Builder<PointerChange> pointers = ImmutableList.builder();
+            state.pointers(from).forEach(entry -> {
+                TableIdentifier name = entry.getKey();
+                Optional<TablePointer> pointer = Optional.of(entry.getValue());
+                pointers.add(new PointerChange(name, pointer, Optional.empty(), "rename_schema", ImmutableList.of()));
+                pointers.add(new PointerChange(TableIdentifier.of(to, name.name()), Optional.empty(), pointer, "rename_schema", ImmutableList.of()));
+            });
+            switch (store.commit(new PointerCommit(
+                    author,
+                    ImmutableList.of(
+                            new NamespaceChange(from, Optional.of(namespaceProperties), Optional.empty()),
+                            new NamespaceChange(to, Optional.empty(), Optional.of(namespaceProperties))),
+                    pointers.build()))) {
+                case Committed _ -> {
+                    return;
+                }
+                case Conflict(List<Mismatch> mismatches) -> {
+                    boolean changed = mismatches.stream().anyMatch(mismatch -> !(mismatch instanceof NamespaceNotEmpty));
+                    boolean hasChildren = !listNamespaces(from).isEmpty();
+                    if (!changed && hasChildren) {
+                        throw new NamespaceNotEmptyException("Cannot rename namespace %s: it holds other namespaces", from);
+                    }
+                }
+            }
+        }
+        throw new CommitFailedException("Cannot rename namespace %s: other commits won %s times in a row", from, MAX_ATTEMPTS);
     }
 
     @Override

@@ -20,10 +20,15 @@ import io.skade.store.CommitResult.NamespaceMissing;
 import io.skade.store.CommitResult.NamespaceNotEmpty;
 import io.skade.store.CommitResult.PointerMismatch;
 import org.apache.iceberg.catalog.Namespace;
+import org.apache.iceberg.catalog.TableIdentifier;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
 
 /**
  * What a commit means: the comparison with the state it expects, and the state it makes.
@@ -42,17 +47,19 @@ final class StateChanges
             if (!state.namespaceProperties(change.namespace()).equals(change.expected())) {
                 mismatches.add(new NamespaceMismatch(change.namespace()));
             }
-            else if (change.next().isEmpty() && !isEmpty(state, change.namespace())) {
-                mismatches.add(new NamespaceNotEmpty(change.namespace()));
-            }
         }
         for (PointerChange change : commit.pointers()) {
             Optional<TablePointer> actual = state.find(change.name());
             if (!actual.equals(change.expected())) {
                 mismatches.add(new PointerMismatch(change.name(), change.expected(), actual));
             }
-            else if (change.next().isPresent() && !state.namespaceExists(change.name().namespace())) {
+            else if (change.next().isPresent() && !namespaceExistsAfter(state, commit, change.name().namespace())) {
                 mismatches.add(new NamespaceMissing(change.name()));
+            }
+        }
+        for (NamespaceChange change : commit.namespaces()) {
+            if (change.next().isEmpty() && !isEmptyAfter(state, commit, change.namespace())) {
+                mismatches.add(new NamespaceNotEmpty(change.namespace()));
             }
         }
         return mismatches.build();
@@ -65,19 +72,37 @@ final class StateChanges
     {
         CatalogState result = state;
         for (NamespaceChange change : commit.namespaces()) {
-            result = change.next().isPresent()
-                    ? result.withNamespace(change.namespace(), change.next().get())
-                    : result.withoutNamespace(change.namespace());
+            if (change.next().isPresent()) {
+                result = result.withNamespace(change.namespace(), change.next().get());
+            }
         }
         for (PointerChange change : commit.pointers()) {
             result = result.with(change.name(), change.next());
         }
+        for (NamespaceChange change : commit.namespaces()) {
+            if (change.next().isEmpty()) {
+                result = result.withoutNamespace(change.namespace());
+            }
+        }
         return result;
     }
 
-    private static boolean isEmpty(CatalogState state, Namespace namespace)
+    private static boolean namespaceExistsAfter(CatalogState state, PointerCommit commit, Namespace namespace)
     {
-        return state.pointers(namespace).findAny().isEmpty() &&
+        return commit.namespaces().stream()
+                .filter(change -> change.namespace().equals(namespace))
+                .findFirst()
+                .map(change -> change.next().isPresent())
+                .orElseGet(() -> state.namespaceExists(namespace));
+    }
+
+    private static boolean isEmptyAfter(CatalogState state, PointerCommit commit, Namespace namespace)
+    {
+        Set<TableIdentifier> removed = commit.pointers().stream()
+                .filter(change -> change.next().isEmpty())
+                .map(PointerChange::name)
+                .collect(toImmutableSet());
+        return state.pointers(namespace).map(Map.Entry::getKey).allMatch(removed::contains) &&
                 state.namespaces().stream().noneMatch(other -> isChild(other, namespace));
     }
 

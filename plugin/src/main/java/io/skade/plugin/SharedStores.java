@@ -1,0 +1,123 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.plugin;
+
+import io.skade.store.CatalogState;
+import io.skade.store.CommitResult;
+import io.skade.store.LogEntry;
+import io.skade.store.PointerCommit;
+import io.skade.store.PointerStore;
+import io.skade.store.RocksDbPointerStore;
+
+import jakarta.annotation.PreDestroy;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import static java.util.Objects.requireNonNull;
+
+/**
+ * The open stores of this server: catalogs on one folder share one store, which closes with the last of them.
+ */
+final class SharedStores
+{
+    private final Map<Path, Shared> stores = new HashMap<>(); // guarded by this
+
+    /**
+     * The store in a folder, opened if it is not open. Every result must be closed.
+     */
+    synchronized PointerStore open(Path folder)
+    {
+        Path key = folder.toAbsolutePath().normalize();
+        Shared shared = stores.get(key);
+        if (shared == null) {
+            shared = new Shared(RocksDbPointerStore.open(key));
+            stores.put(key, shared);
+        }
+        shared.users++;
+        return new Lease(key, shared.store);
+    }
+
+    private synchronized void release(Path key)
+    {
+        Shared shared = stores.get(key);
+        shared.users--;
+        if (shared.users == 0) {
+            stores.remove(key);
+            shared.store.close();
+        }
+    }
+
+    private static final class Shared
+    {
+        private final PointerStore store;
+        private int users;
+
+        private Shared(PointerStore store)
+        {
+            this.store = requireNonNull(store, "store is null");
+        }
+    }
+
+    private final class Lease
+            implements PointerStore
+    {
+        private final Path key;
+        private final PointerStore store;
+        private boolean closed; // guarded by this
+
+        private Lease(Path key, PointerStore store)
+        {
+            this.key = requireNonNull(key, "key is null");
+            this.store = requireNonNull(store, "store is null");
+        }
+
+        @Override
+        public CatalogState state()
+        {
+            return store.state();
+        }
+
+        @Override
+        public CommitResult commit(PointerCommit commit)
+        {
+            return store.commit(commit);
+        }
+
+        @Override
+        public List<LogEntry> log(int limit)
+        {
+            return store.log(limit);
+        }
+
+        @Override
+        public List<LogEntry> log(UUID pointerId, int limit)
+        {
+            return store.log(pointerId, limit);
+        }
+
+        @PreDestroy
+        @Override
+        public synchronized void close()
+        {
+            if (!closed) {
+                closed = true;
+                release(key);
+            }
+        }
+    }
+}

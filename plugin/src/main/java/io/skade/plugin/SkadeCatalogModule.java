@@ -1,0 +1,86 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.plugin;
+
+import com.google.inject.Binder;
+import com.google.inject.Module;
+import com.google.inject.Provides;
+import com.google.inject.Scopes;
+import com.google.inject.Singleton;
+import io.skade.plugin.catalog.SkadeTableOperationsProvider;
+import io.skade.plugin.catalog.SkadeTables;
+import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
+import io.skade.ref.MetadataFiles;
+import io.skade.ref.RefCommitter;
+import io.skade.ref.RefViews;
+import io.skade.store.PointerStore;
+import io.trino.plugin.iceberg.catalog.IcebergTableOperationsProvider;
+import io.trino.plugin.iceberg.catalog.TrinoCatalogFactory;
+
+import java.nio.file.Path;
+import java.util.function.Function;
+
+import static io.airlift.configuration.ConfigBinder.configBinder;
+import static java.util.Objects.requireNonNull;
+
+/**
+ * What stands in the place of a metastore.
+ */
+class SkadeCatalogModule
+        implements Module
+{
+    private final Function<Path, PointerStore> storeOpener;
+
+    SkadeCatalogModule(Function<Path, PointerStore> storeOpener)
+    {
+        this.storeOpener = requireNonNull(storeOpener, "storeOpener is null");
+    }
+
+    @Override
+    public void configure(Binder binder)
+    {
+        configBinder(binder).bindConfig(SkadeConfig.class);
+        binder.bind(IcebergTableOperationsProvider.class).to(SkadeTableOperationsProvider.class).in(Scopes.SINGLETON);
+        binder.bind(TrinoCatalogFactory.class).to(SkadeTrinoCatalogFactory.class).in(Scopes.SINGLETON);
+        binder.bind(SkadeTables.class).in(Scopes.SINGLETON);
+    }
+
+    @Provides
+    @Singleton
+    PointerStore createStore(SkadeConfig config)
+    {
+        return storeOpener.apply(config.getStorePath());
+    }
+
+    @Provides
+    @Singleton
+    static MetadataFiles createMetadataFiles(SkadeConfig config)
+    {
+        return new MetadataFiles(config.getMetadataCacheMaxSize().toBytes());
+    }
+
+    @Provides
+    @Singleton
+    static RefCommitter createRefCommitter(PointerStore store, MetadataFiles files)
+    {
+        return new RefCommitter(store, files);
+    }
+
+    @Provides
+    @Singleton
+    static RefViews createRefViews(MetadataFiles files)
+    {
+        return new RefViews(files);
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.plugin;
+
+import io.airlift.configuration.Config;
+import io.airlift.configuration.ConfigDescription;
+import io.airlift.units.DataSize;
+import jakarta.validation.constraints.NotNull;
+
+import java.nio.file.Path;
+
+import static io.airlift.units.DataSize.Unit.MEGABYTE;
+
+public class SkadeConfig
+{
+    private Path storePath;
+    private String warehouse;
+    private DataSize metadataCacheMaxSize = DataSize.of(256, MEGABYTE);
+
+    @NotNull
+    public Path getStorePath()
+    {
+        return storePath;
+    }
+
+    @Config("skade.store.path")
+    @ConfigDescription("Folder of the pointer store on the coordinator's own disk")
+    public SkadeConfig setStorePath(Path storePath)
+    {
+        this.storePath = storePath;
+        return this;
+    }
+
+    @NotNull
+    public String getWarehouse()
+    {
+        return warehouse;
+    }
+
+    @Config("skade.warehouse")
+    @ConfigDescription("Location under which schemas without a location of their own keep their tables")
+    public SkadeConfig setWarehouse(String warehouse)
+    {
+        this.warehouse = warehouse;
+        return this;
+    }
+
+    @NotNull
+    public DataSize getMetadataCacheMaxSize()
+    {
+        return metadataCacheMaxSize;
+    }
+
+    @Config("skade.metadata-cache.max-size")
+    @ConfigDescription("How much memory parsed table metadata may take, roughly")
+    public SkadeConfig setMetadataCacheMaxSize(DataSize metadataCacheMaxSize)
+    {
+        this.metadataCacheMaxSize = metadataCacheMaxSize;
+        return this;
+    }
+}

@@ -1,0 +1,257 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.plugin;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.inject.Inject;
+import io.skade.plugin.catalog.SkadeTables;
+import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
+import io.skade.plugin.catalog.TransactionState;
+import io.skade.procedure.RefProcedure;
+import io.skade.procedure.RefProcedures;
+import io.trino.plugin.iceberg.IcebergConnector;
+import io.trino.plugin.iceberg.IcebergTransactionManager;
+import io.trino.spi.catalog.CatalogName;
+import io.trino.spi.connector.Connector;
+import io.trino.spi.connector.ConnectorAccessControl;
+import io.trino.spi.connector.ConnectorCapabilities;
+import io.trino.spi.connector.ConnectorMetadata;
+import io.trino.spi.connector.ConnectorNodePartitioningProvider;
+import io.trino.spi.connector.ConnectorPageSinkProvider;
+import io.trino.spi.connector.ConnectorPageSourceProviderFactory;
+import io.trino.spi.connector.ConnectorSession;
+import io.trino.spi.connector.ConnectorSplitManager;
+import io.trino.spi.connector.ConnectorTransactionHandle;
+import io.trino.spi.connector.SystemTable;
+import io.trino.spi.connector.TableProcedureMetadata;
+import io.trino.spi.function.FunctionProvider;
+import io.trino.spi.function.table.ConnectorTableFunction;
+import io.trino.spi.procedure.Procedure;
+import io.trino.spi.session.PropertyMetadata;
+import io.trino.spi.transaction.IsolationLevel;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
+import static java.util.Locale.ENGLISH;
+import static java.util.Objects.requireNonNull;
+
+/**
+ * Trino's Iceberg connector, with {@link SkadeMetadata} in front of its metadata and the verbs added to its procedures.
+ */
+public class SkadeConnector
+        implements Connector
+{
+    private final IcebergConnector iceberg;
+    private final IcebergTransactionManager transactionManager;
+    private final SkadeTables tables;
+    private final CatalogName catalogName;
+    private final BranchProperties branchProperties;
+    private final Map<ConnectorTransactionHandle, TransactionState> transactions = new ConcurrentHashMap<>();
+
+    @Inject
+    public SkadeConnector(
+            IcebergConnector iceberg,
+            IcebergTransactionManager transactionManager,
+            SkadeTables tables,
+            CatalogName catalogName,
+            BranchProperties branchProperties)
+    {
+        this.iceberg = requireNonNull(iceberg, "iceberg is null");
+        this.transactionManager = requireNonNull(transactionManager, "transactionManager is null");
+        this.tables = requireNonNull(tables, "tables is null");
+        this.catalogName = requireNonNull(catalogName, "catalogName is null");
+        this.branchProperties = requireNonNull(branchProperties, "branchProperties is null");
+    }
+
+    @Override
+    public ConnectorTransactionHandle beginTransaction(IsolationLevel isolationLevel, boolean readOnly, boolean autoCommit)
+    {
+        ConnectorTransactionHandle transaction = iceberg.beginTransaction(isolationLevel, readOnly, autoCommit);
+        transactions.put(transaction, new TransactionState(tables.store()));
+        return transaction;
+    }
+
+    @Override
+    public void commit(ConnectorTransactionHandle transaction)
+    {
+        transactions.remove(transaction);
+        iceberg.commit(transaction);
+    }
+
+    @Override
+    public void rollback(ConnectorTransactionHandle transaction)
+    {
+        transactions.remove(transaction);
+        iceberg.rollback(transaction);
+    }
+
+    @Override
+    public ConnectorMetadata getMetadata(ConnectorSession session, ConnectorTransactionHandle transaction)
+    {
+        TransactionState state = transactions.get(transaction);
+        ConnectorMetadata metadata = ScopedValue.where(SkadeTrinoCatalogFactory.TRANSACTION_STATE, state)
+                .call(() -> transactionManager.get(transaction, session.getIdentity()));
+        return new SkadeMetadata(metadata, tables, state, catalogName);
+    }
+
+    @Override
+    public Set<Procedure> getProcedures()
+    {
+        Set<Procedure> verbs = RefProcedures.all(tables);
+        Set<String> names = verbs.stream().map(Procedure::getName).collect(toImmutableSet());
+        return ImmutableSet.<Procedure>builder()
+                .addAll(verbs)
+                .addAll(iceberg.getProcedures().stream()
+                        .filter(procedure -> !names.contains(procedure.getName()))
+                        .iterator())
+                .build();
+    }
+
+    @Override
+    public Set<TableProcedureMetadata> getTableProcedures()
+    {
+        List<TableProcedureMetadata> verbs = RefProcedures.tableVerbs().stream()
+                .map(RefTableProcedures::metadata)
+                .toList();
+        Set<String> names = RefProcedures.tableVerbs().stream()
+                .map(RefProcedure::name)
+                .collect(toImmutableSet());
+        return ImmutableSet.<TableProcedureMetadata>builder()
+                .addAll(verbs)
+                .addAll(iceberg.getTableProcedures().stream()
+                        .filter(procedure -> !names.contains(procedure.getName().toLowerCase(ENGLISH)))
+                        .iterator())
+                .build();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getBranchProperties()
+    {
+        return branchProperties.getBranchProperties();
+    }
+
+    @Override
+    public ConnectorSplitManager getSplitManager()
+    {
+        return iceberg.getSplitManager();
+    }
+
+    @Override
+    public ConnectorPageSourceProviderFactory getPageSourceProviderFactory()
+    {
+        return iceberg.getPageSourceProviderFactory();
+    }
+
+    @Override
+    public ConnectorPageSinkProvider getPageSinkProvider()
+    {
+        return iceberg.getPageSinkProvider();
+    }
+
+    @Override
+    public ConnectorNodePartitioningProvider getNodePartitioningProvider()
+    {
+        return iceberg.getNodePartitioningProvider();
+    }
+
+    @Override
+    public Set<SystemTable> getSystemTables()
+    {
+        return iceberg.getSystemTables();
+    }
+
+    @Override
+    public Optional<FunctionProvider> getFunctionProvider()
+    {
+        return iceberg.getFunctionProvider();
+    }
+
+    @Override
+    public Set<ConnectorTableFunction> getTableFunctions()
+    {
+        return iceberg.getTableFunctions();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getSessionProperties()
+    {
+        return iceberg.getSessionProperties();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getSchemaProperties()
+    {
+        return iceberg.getSchemaProperties();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getAnalyzeProperties()
+    {
+        return iceberg.getAnalyzeProperties();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getTableProperties()
+    {
+        return iceberg.getTableProperties();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getViewProperties()
+    {
+        return iceberg.getViewProperties();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getMaterializedViewProperties()
+    {
+        return iceberg.getMaterializedViewProperties();
+    }
+
+    @Override
+    public List<PropertyMetadata<?>> getColumnProperties()
+    {
+        return ImmutableList.copyOf(iceberg.getColumnProperties());
+    }
+
+    @Override
+    public ConnectorAccessControl getAccessControl()
+    {
+        return iceberg.getAccessControl();
+    }
+
+    @Override
+    public boolean isSingleStatementWritesOnly()
+    {
+        return iceberg.isSingleStatementWritesOnly();
+    }
+
+    @Override
+    public Set<ConnectorCapabilities> getCapabilities()
+    {
+        return iceberg.getCapabilities();
+    }
+
+    @Override
+    public void shutdown()
+    {
+        iceberg.shutdown();
+    }
+}

@@ -1,0 +1,39 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.plugin;
+
+import com.google.inject.Binder;
+import com.google.inject.Module;
+import com.google.inject.Scopes;
+import io.skade.plugin.system.CommitLogTable;
+import io.skade.plugin.system.RefsOfAllTables;
+import io.trino.spi.connector.SystemTable;
+
+import static com.google.inject.multibindings.Multibinder.newSetBinder;
+
+/**
+ * What is added to Trino's Iceberg connector.
+ */
+class SkadeModule
+        implements Module
+{
+    @Override
+    public void configure(Binder binder)
+    {
+        binder.bind(SkadeConnector.class).in(Scopes.SINGLETON);
+        binder.bind(BranchProperties.class).in(Scopes.SINGLETON);
+        newSetBinder(binder, SystemTable.class).addBinding().to(RefsOfAllTables.class).in(Scopes.SINGLETON);
+        newSetBinder(binder, SystemTable.class).addBinding().to(CommitLogTable.class).in(Scopes.SINGLETON);
+    }
+}

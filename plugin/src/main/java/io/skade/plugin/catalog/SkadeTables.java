@@ -1,0 +1,134 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.plugin.catalog;
+
+import com.google.inject.Inject;
+import io.skade.procedure.TableLoader;
+import io.skade.ref.BranchTableOperations;
+import io.skade.ref.MetadataFiles;
+import io.skade.ref.PointerTableOperations;
+import io.skade.ref.RefCommitter;
+import io.skade.ref.RefUpdate;
+import io.skade.ref.RefViews;
+import io.skade.ref.SnapshotTableOperations;
+import io.skade.ref.TableMove;
+import io.skade.store.CatalogState;
+import io.skade.store.CommitAuthor;
+import io.skade.store.PointerStore;
+import io.skade.store.TablePointer;
+import io.trino.filesystem.TrinoFileSystemFactory;
+import io.trino.plugin.iceberg.fileio.ForwardingFileIoFactory;
+import io.trino.spi.connector.ConnectorSession;
+import io.trino.spi.connector.SchemaTableName;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableOperations;
+import org.apache.iceberg.catalog.Namespace;
+import org.apache.iceberg.catalog.TableIdentifier;
+import org.apache.iceberg.io.FileIO;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+import static io.trino.plugin.iceberg.IcebergSessionProperties.isUseFileSizeFromMetadata;
+import static java.util.Objects.requireNonNull;
+
+/**
+ * The tables of the store, as the user of a session reaches them.
+ */
+public final class SkadeTables
+        implements TableLoader
+{
+    private final RefCommitter committer;
+    private final RefViews views;
+    private final TrinoFileSystemFactory fileSystemFactory;
+    private final ForwardingFileIoFactory fileIoFactory;
+
+    @Inject
+    public SkadeTables(RefCommitter committer, RefViews views, TrinoFileSystemFactory fileSystemFactory, ForwardingFileIoFactory fileIoFactory)
+    {
+        this.committer = requireNonNull(committer, "committer is null");
+        this.views = requireNonNull(views, "views is null");
+        this.fileSystemFactory = requireNonNull(fileSystemFactory, "fileSystemFactory is null");
+        this.fileIoFactory = requireNonNull(fileIoFactory, "fileIoFactory is null");
+    }
+
+    public PointerStore store()
+    {
+        return committer.store();
+    }
+
+    RefCommitter committer()
+    {
+        return committer;
+    }
+
+    @Override
+    public List<TableMove> commit(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates)
+    {
+        return committer.commit(fileIo(session), author(session), updates);
+    }
+
+    /**
+     * The metadata that a pointer points at.
+     */
+    public TableMetadata metadata(ConnectorSession session, TablePointer pointer)
+    {
+        return files().read(fileIo(session), pointer.metadataLocation());
+    }
+
+    /**
+     * The operations of a table under its plain or private name, which first read a given state.
+     */
+    TableOperations operations(ConnectorSession session, SchemaTableName name, Supplier<CatalogState> firstState)
+    {
+        Optional<RefTableName> ref = RefTableName.parse(name);
+        SchemaTableName table = ref.map(RefTableName::table).orElse(name);
+        PointerTableOperations operations = new PointerTableOperations(committer, identifier(table), fileIo(session), author(session), firstState);
+        if (ref.isEmpty()) {
+            return operations;
+        }
+        return switch (ref.get()) {
+            case RefTableName.AtBranch(_, String branch) -> new BranchTableOperations(operations, views, branch);
+            case RefTableName.AtSnapshot(_, long snapshotId) ->
+                    new SnapshotTableOperations(views.snapshot(operations.io(), operations.current(), snapshotId), operations.io());
+        };
+    }
+
+    FileIO fileIo(ConnectorSession session)
+    {
+        return fileIoFactory.create(fileSystemFactory.create(session), isUseFileSizeFromMetadata(session));
+    }
+
+    private MetadataFiles files()
+    {
+        return committer.files();
+    }
+
+    static CommitAuthor author(ConnectorSession session)
+    {
+        return new CommitAuthor(session.getUser(), Optional.of(session.getQueryId()));
+    }
+
+    public static TableIdentifier identifier(SchemaTableName name)
+    {
+        return TableIdentifier.of(Namespace.of(name.getSchemaName()), name.getTableName());
+    }
+
+    public static SchemaTableName schemaTableName(TableIdentifier name)
+    {
+        return new SchemaTableName(name.namespace().toString(), name.name());
+    }
+}

@@ -1,0 +1,44 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.procedure;
+
+import io.skade.ref.RefUpdates;
+
+import static io.skade.procedure.RefRequest.changing;
+import static io.trino.spi.type.BigintType.BIGINT;
+import static io.trino.spi.type.VarcharType.VARCHAR;
+import static org.apache.iceberg.SnapshotRefType.TAG;
+
+/**
+ * {@code replace_tag}: the only way to move a tag, but for a creation that replaces.
+ */
+final class ReplaceTagProcedure
+        extends RefProcedure
+{
+    ReplaceTagProcedure()
+    {
+        super("replace_tag",
+                required("tag", VARCHAR),
+                optional("ref", VARCHAR),
+                optional("snapshot_id", BIGINT),
+                optional("expected_snapshot_id", BIGINT));
+    }
+
+    @Override
+    RefRequest read(ArgumentValues values)
+    {
+        String tag = values.string("tag");
+        return changing(tag, RefUpdates.replace(TAG, tag, values.exactlyOne("ref", "snapshot_id"), values.findBigint("expected_snapshot_id")));
+    }
+}

@@ -1,0 +1,43 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.procedure;
+
+import io.skade.ref.RefUpdates;
+
+import static io.skade.procedure.RefRequest.changing;
+import static io.trino.spi.type.BigintType.BIGINT;
+import static io.trino.spi.type.VarcharType.VARCHAR;
+
+/**
+ * {@code set_ref_retention}: all of a ref's retention anew; what is not given goes back to the table's default.
+ */
+final class SetRefRetentionProcedure
+        extends RefProcedure
+{
+    SetRefRetentionProcedure()
+    {
+        super("set_ref_retention",
+                required("ref", VARCHAR),
+                optional("max_ref_age", VARCHAR),
+                optional("min_snapshots_to_keep", BIGINT),
+                optional("max_snapshot_age", VARCHAR));
+    }
+
+    @Override
+    RefRequest read(ArgumentValues values)
+    {
+        String ref = values.string("ref");
+        return changing(ref, RefUpdates.setRetention(ref, values.retention()));
+    }
+}
