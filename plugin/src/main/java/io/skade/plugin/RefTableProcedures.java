@@ -42,6 +42,7 @@ import static io.trino.spi.type.BigintType.BIGINT;
 import static io.trino.spi.type.BooleanType.BOOLEAN;
 import static io.trino.spi.type.VarcharType.VARCHAR;
 import static java.util.Locale.ENGLISH;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
  * The verbs as {@code ALTER TABLE .. EXECUTE <verb>(..)}: the second door to what {@code CALL} opens.
@@ -132,7 +133,7 @@ final class RefTableProcedures
             case "publish_branch" -> "to";
             default -> "branch";
         };
-        return handle.values().get(argument);
+        return handle.values().getOrDefault(argument, MAIN_BRANCH);
     }
 
     /**

@@ -22,6 +22,7 @@ import io.skade.store.RocksDbPointerStore;
 
 import jakarta.annotation.PreDestroy;
 
+import java.io.Closeable;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -40,7 +41,7 @@ final class SharedStores
     /**
      * The store in a folder, opened if it is not open. Every result must be closed.
      */
-    synchronized PointerStore open(Path folder)
+    synchronized Lease open(Path folder)
     {
         Path key = folder.toAbsolutePath().normalize();
         Shared shared = stores.get(key);
@@ -73,8 +74,8 @@ final class SharedStores
         }
     }
 
-    private final class Lease
-            implements PointerStore
+    final class Lease
+            implements PointerStore, Closeable
     {
         private final Path key;
         private final PointerStore store;

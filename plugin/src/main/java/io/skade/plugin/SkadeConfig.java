@@ -19,6 +19,7 @@ import io.airlift.units.DataSize;
 import jakarta.validation.constraints.NotNull;
 
 import java.nio.file.Path;
+import java.util.Optional;
 
 import static io.airlift.units.DataSize.Unit.MEGABYTE;
 
@@ -26,6 +27,7 @@ public class SkadeConfig
 {
     private Path storePath;
     private String warehouse;
+    private Optional<String> readRef = Optional.empty();
     private DataSize metadataCacheMaxSize = DataSize.of(256, MEGABYTE);
 
     @NotNull
@@ -53,6 +55,19 @@ public class SkadeConfig
     public SkadeConfig setWarehouse(String warehouse)
     {
         this.warehouse = warehouse;
+        return this;
+    }
+
+    public Optional<String> getReadRef()
+    {
+        return readRef;
+    }
+
+    @Config("skade.read-ref")
+    @ConfigDescription("Branch or tag at which this catalog reads every table; it is read-only then, and does not list tables without the ref")
+    public SkadeConfig setReadRef(String readRef)
+    {
+        this.readRef = Optional.ofNullable(readRef);
         return this;
     }
 

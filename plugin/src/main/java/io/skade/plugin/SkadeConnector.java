@@ -41,6 +41,7 @@ import io.trino.spi.function.table.ConnectorTableFunction;
 import io.trino.spi.procedure.Procedure;
 import io.trino.spi.session.PropertyMetadata;
 import io.trino.spi.transaction.IsolationLevel;
+import io.trino.spi.type.TypeManager;
 
 import java.util.List;
 import java.util.Map;
@@ -62,6 +63,7 @@ public class SkadeConnector
     private final IcebergTransactionManager transactionManager;
     private final SkadeTables tables;
     private final CatalogName catalogName;
+    private final TypeManager typeManager;
     private final BranchProperties branchProperties;
     private final Map<ConnectorTransactionHandle, TransactionState> transactions = new ConcurrentHashMap<>();
 
@@ -71,12 +73,14 @@ public class SkadeConnector
             IcebergTransactionManager transactionManager,
             SkadeTables tables,
             CatalogName catalogName,
+            TypeManager typeManager,
             BranchProperties branchProperties)
     {
         this.iceberg = requireNonNull(iceberg, "iceberg is null");
         this.transactionManager = requireNonNull(transactionManager, "transactionManager is null");
         this.tables = requireNonNull(tables, "tables is null");
         this.catalogName = requireNonNull(catalogName, "catalogName is null");
+        this.typeManager = requireNonNull(typeManager, "typeManager is null");
         this.branchProperties = requireNonNull(branchProperties, "branchProperties is null");
     }
 
@@ -108,7 +112,7 @@ public class SkadeConnector
         TransactionState state = transactions.get(transaction);
         ConnectorMetadata metadata = ScopedValue.where(SkadeTrinoCatalogFactory.TRANSACTION_STATE, state)
                 .call(() -> transactionManager.get(transaction, session.getIdentity()));
-        return new SkadeMetadata(metadata, tables, state, catalogName);
+        return new SkadeMetadata(metadata, tables, state, catalogName, typeManager);
     }
 
     @Override

@@ -13,6 +13,8 @@
  */
 package io.skade.plugin;
 
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.Closer;
 import io.trino.plugin.iceberg.IcebergConnector;
 import io.trino.plugin.iceberg.IcebergConnectorFactory;
 import io.trino.spi.classloader.ThreadContextClassLoader;
@@ -25,6 +27,7 @@ import java.util.Optional;
 
 import static com.google.common.base.Preconditions.checkArgument;
 import static io.trino.plugin.base.Versions.checkStrictSpiVersionMatch;
+import static io.trino.plugin.base.util.Closables.closeAllSuppress;
 
 /**
  * Makes a connector by composing Trino's Iceberg connector: the pointer store is its catalog.
@@ -33,6 +36,9 @@ public class SkadeConnectorFactory
         implements ConnectorFactory
 {
     private static final String CATALOG_TYPE = "iceberg.catalog.type";
+    private static final String READ_REF = "skade.read-ref";
+    private static final String SECURITY = "iceberg.security";
+    private static final String READ_ONLY = "read_only";
 
     private final SharedStores stores = new SharedStores();
 
@@ -47,14 +53,41 @@ public class SkadeConnectorFactory
     {
         checkStrictSpiVersionMatch(context, this);
         checkArgument(!config.containsKey(CATALOG_TYPE), "Configuration property '%s' cannot be used with connector.name=skade: the pointer store in skade.store.path is the catalog", CATALOG_TYPE);
+        Map<String, String> properties = withReadOnlySecurity(config);
+        Closer opened = Closer.create();
         try (ThreadContextClassLoader _ = new ThreadContextClassLoader(getClass().getClassLoader())) {
             IcebergConnector iceberg = (IcebergConnector) IcebergConnectorFactory.createConnector(
                     catalogName,
-                    config,
+                    properties,
                     context,
                     new SkadeModule(),
-                    Optional.of(new SkadeCatalogModule(context.getCurrentNode().isCoordinator() ? stores::open : _ -> new WorkerStore())));
+                    Optional.of(new SkadeCatalogModule(context.getCurrentNode().isCoordinator() ? folder -> opened.register(stores.open(folder)) : _ -> new WorkerStore())));
             return iceberg.getInjector().getInstance(SkadeConnector.class);
         }
+        catch (Throwable e) {
+            // nobody else will
+            closeAllSuppress(e, opened);
+            throw e;
+        }
+    }
+
+    /**
+     * A catalog bound to a ref changes nothing.
+     */
+    private static Map<String, String> withReadOnlySecurity(Map<String, String> config)
+    {
+        if (!config.containsKey(READ_REF)) {
+            return config;
+        }
+        checkArgument(
+                config.getOrDefault(SECURITY, READ_ONLY).equalsIgnoreCase(READ_ONLY),
+                "Configuration property '%s' makes a read-only catalog, '%s' cannot be '%s'",
+                READ_REF,
+                SECURITY,
+                config.get(SECURITY));
+        return ImmutableMap.<String, String>builder()
+                .putAll(config)
+                .put(SECURITY, READ_ONLY)
+                .buildKeepingLast();
     }
 }

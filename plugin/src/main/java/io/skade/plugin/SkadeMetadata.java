@@ -20,6 +20,7 @@ import io.skade.plugin.catalog.RefTableName;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.TransactionState;
 import io.skade.plugin.system.HistoryTable;
+import io.skade.plugin.system.PartitionsTable;
 import io.skade.plugin.system.RefLogTable;
 import io.skade.plugin.system.RefsTable;
 import io.skade.procedure.ProcedureErrors;
@@ -68,6 +69,7 @@ import io.trino.spi.type.IntegerType;
 import io.trino.spi.type.SmallintType;
 import io.trino.spi.type.TinyintType;
 import io.trino.spi.type.Type;
+import io.trino.spi.type.TypeManager;
 import io.trino.spi.type.VarcharType;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
@@ -106,13 +108,15 @@ public class SkadeMetadata
     private final SkadeTables tables;
     private final TransactionState state;
     private final CatalogName catalogName;
+    private final TypeManager typeManager;
 
-    public SkadeMetadata(ConnectorMetadata iceberg, SkadeTables tables, TransactionState state, CatalogName catalogName)
+    public SkadeMetadata(ConnectorMetadata iceberg, SkadeTables tables, TransactionState state, CatalogName catalogName, TypeManager typeManager)
     {
         super(iceberg, CLASS_LOADER);
         this.tables = requireNonNull(tables, "tables is null");
         this.state = requireNonNull(state, "state is null");
         this.catalogName = requireNonNull(catalogName, "catalogName is null");
+        this.typeManager = requireNonNull(typeManager, "typeManager is null");
     }
 
     // tables at a ref
@@ -133,6 +137,9 @@ public class SkadeMetadata
         Optional<TableMetadata> metadata = findMetadata(session, tableName);
         if (metadata.isEmpty()) {
             return null;
+        }
+        if (tables.readRef().isPresent()) {
+            throw new TrinoException(NOT_SUPPORTED, "Catalog %s reads every table at %s, other versions are not supported".formatted(catalogName, tables.readRef().get()));
         }
         return super.getTableHandle(session, nameAt(session, tableName, metadata.get(), endVersion.get()), Optional.empty(), Optional.empty());
     }
@@ -160,15 +167,10 @@ public class SkadeMetadata
     private static SchemaTableName nameAt(SchemaTableName table, TableMetadata metadata, String ref)
     {
         SnapshotRef found = metadata.ref(ref);
-        if (ref.equals(MAIN_BRANCH)) {
-            return table;
-        }
-        if (found == null) {
+        if (found == null && !ref.equals(MAIN_BRANCH)) {
             throw new TrinoException(REF_NOT_FOUND, "Ref does not exist in %s: %s".formatted(table, ref));
         }
-        return found.isBranch()
-                ? new RefTableName.AtBranch(table, ref).privateName()
-                : new RefTableName.AtSnapshot(table, found.snapshotId()).privateName();
+        return RefTableName.nameAt(table, ref, found);
     }
 
     private static long select(RefTarget target, SnapshotSelector selector)
@@ -205,7 +207,8 @@ public class SkadeMetadata
 
     private Optional<TablePointer> findPointer(SchemaTableName table)
     {
-        return state.get().find(identifier(table), PointerKind.TABLE);
+        return state.get().find(identifier(table), PointerKind.TABLE)
+                .filter(tables::isVisible);
     }
 
     // "t@ref"
@@ -218,9 +221,11 @@ public class SkadeMetadata
         }
         Optional<QuotedRefName> quoted = QuotedRefName.parse(viewName);
         if (quoted.isEmpty()) {
-            return super.getView(session, viewName);
+            // a metadata table is no view here
+            return isPlain(viewName) ? super.getView(session, viewName) : Optional.empty();
         }
         return findMetadata(session, quoted.get().table())
+                .filter(_ -> tables.readRef().isEmpty())
                 .flatMap(metadata -> quoted.get().isMetadataTable(metadata) ? Optional.empty() : Optional.of(viewAt(session, quoted.get().table(), metadata, quoted.get().load(metadata))));
     }
 
@@ -279,12 +284,17 @@ public class SkadeMetadata
             // the whole of it is the name of a ref
             return Optional.empty();
         }
-        Optional<String> ref = quoted.map(value -> value.load(metadata.get()));
+        if (quoted.isPresent() && tables.readRef().isPresent()) {
+            return Optional.empty();
+        }
+        Optional<String> ref = quoted.map(value -> value.load(metadata.get())).or(tables::readRef);
+        SchemaTableName loaded = ref.map(value -> nameAt(table, metadata.get(), value)).orElse(table);
         return switch (name.get().type()) {
             case "refs" -> Optional.of(safe(new RefsTable(tableName, metadata.get())));
             case "ref_log" -> Optional.of(safe(new RefLogTable(tableName, tables.store(), findPointer(table).orElseThrow().id())));
             case "history" -> Optional.of(safe(new HistoryTable(tableName, metadata.get(), ref.orElse(MAIN_BRANCH))));
-            default -> super.getSystemTable(session, name.get().withTable(ref.map(value -> nameAt(table, metadata.get(), value)).orElse(table)));
+            case "partitions" -> Optional.of(safe(new PartitionsTable(tableName, tables.load(session, loaded, state), typeManager)));
+            default -> super.getSystemTable(session, name.get().withTable(loaded));
         };
     }
 

@@ -53,6 +53,7 @@ public final class RefProcedures
             "fast_forward",
             "publish_branch",
             "rollback_to",
+            "rollback_to_snapshot",
             "set_current_snapshot");
 
     private RefProcedures() {}

@@ -14,6 +14,7 @@
 package io.skade.ref;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.RetryableValidationException;
@@ -107,6 +108,17 @@ final class MetadataChanges
 
     @Override
     public TableMetadata apply(RefTarget target)
+    {
+        TableMetadata result = applyTo(target);
+        String protectedRefs = target.metadata().properties().get(ProtectedRefs.PROPERTY);
+        if (isReplaceTable() && protectedRefs != null && !result.properties().containsKey(ProtectedRefs.PROPERTY)) {
+            // the new properties are those of the statement, but protection belongs to the refs, which stay
+            return TableMetadata.buildFrom(result).setProperties(ImmutableMap.of(ProtectedRefs.PROPERTY, protectedRefs)).build();
+        }
+        return result;
+    }
+
+    private TableMetadata applyTo(RefTarget target)
     {
         TableMetadata base = target.metadata();
         if (branch.isEmpty() && Objects.equals(base.metadataFileLocation(), origin.metadataFileLocation())) {

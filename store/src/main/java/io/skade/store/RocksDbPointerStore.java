@@ -19,6 +19,7 @@ import io.skade.store.CommitResult.Committed;
 import io.skade.store.CommitResult.Conflict;
 import io.skade.store.CommitResult.Mismatch;
 import io.skade.store.LogEntry.TableChange;
+import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.rocksdb.CompressionType;
 import org.rocksdb.FlushOptions;
@@ -32,6 +33,8 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -110,8 +113,11 @@ public final class RocksDbPointerStore
         try {
             Files.createDirectories(folder);
         }
+        catch (FileAlreadyExistsException e) {
+            throw new StoreException("Cannot create the store folder %s: %s is a file".formatted(folder, e.getFile()), e);
+        }
         catch (IOException e) {
-            throw new StoreException("Cannot create the store folder %s: %s".formatted(folder, e.getMessage()), e);
+            throw new StoreException("Cannot create the store folder %s: %s".formatted(folder, e), e);
         }
         RocksDB.loadLibrary();
         this.options = new Options()
@@ -155,8 +161,10 @@ public final class RocksDbPointerStore
             return RocksDB.open(options, folder.toString());
         }
         catch (RocksDBException e) {
-            if (e.getMessage() != null && e.getMessage().contains("lock")) {
-                throw new StoreException("The store folder %s is in use by another process (%s). One process opens a store at a time".formatted(folder, holder()), e);
+            // RocksDB has no code of its own for it: the first message is for a lock of another process, the second for one of this process
+            String message = String.valueOf(e.getMessage());
+            if (message.contains("While lock file") || message.contains("lock hold by current process")) {
+                throw new StoreException("The store folder %s is in use (%s). One process opens a store at a time, and once".formatted(folder, holder()), e);
             }
             throw new StoreException("Cannot open the store in %s: %s".formatted(folder, e.getMessage()), e);
         }
@@ -206,7 +214,11 @@ public final class RocksDbPointerStore
             }
             iterator.status();
             for (iterator.seek(StoreFormat.pointerPrefix()); has(iterator, StoreFormat.pointerPrefix()); iterator.next()) {
-                result = result.with(StoreFormat.readPointerKey(iterator.key()), Optional.of(StoreFormat.readPointerValue(iterator.value())));
+                TableIdentifier name = StoreFormat.readPointerKey(iterator.key());
+                if (!result.namespaceExists(name.namespace())) {
+                    throw new StoreException("The store in %s is damaged: it has a pointer %s, but no namespace %s".formatted(folder, name, name.namespace()));
+                }
+                result = result.with(name, Optional.of(StoreFormat.readPointerValue(iterator.value())));
             }
             iterator.status();
             iterator.seek(StoreFormat.logPrefix());
@@ -280,12 +292,19 @@ public final class RocksDbPointerStore
                     commit.complete(new Conflict(mismatches));
                     continue;
                 }
-                next = StateChanges.apply(next, commit.commit());
-                if (!commit.commit().pointers().isEmpty()) {
-                    next = next.withLastLogId(next.lastLogId() + 1);
+                long logId = next.lastLogId() + (commit.commit().pointers().isEmpty() ? 0 : 1);
+                batch.setSavePoint();
+                try {
+                    put(batch, commit.commit(), logId);
                 }
-                put(batch, commit.commit(), next.lastLogId());
-                commit.logId = next.lastLogId();
+                catch (UncheckedIOException e) {
+                    // a string that has no bytes in UTF-8; the other commits are not to blame
+                    batch.rollbackToSavePoint();
+                    commit.fail(new StoreException("Cannot write to the store in %s: a string is not well-formed Unicode".formatted(folder), e));
+                    continue;
+                }
+                next = StateChanges.apply(next, commit.commit()).withLastLogId(logId);
+                commit.logId = logId;
                 written.add(commit);
             }
             if (written.isEmpty()) {

@@ -25,8 +25,11 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -171,7 +174,7 @@ final class StoreFormat
     {
         return read(value, in -> {
             ImmutableMap.Builder<String, String> properties = ImmutableMap.builder();
-            int size = in.readInt();
+            int size = readCount(in);
             for (int i = 0; i < size; i++) {
                 properties.put(readString(in), readString(in));
             }
@@ -211,7 +214,7 @@ final class StoreFormat
             String metadataLocation = readString(in);
             long version = in.readLong();
             ImmutableMap.Builder<String, SnapshotRef> refs = ImmutableMap.builder();
-            int size = in.readInt();
+            int size = readCount(in);
             for (int i = 0; i < size; i++) {
                 refs.put(readString(in), readRef(in));
             }
@@ -248,14 +251,14 @@ final class StoreFormat
             long logId = in.readLong();
             Instant committedAt = Instant.ofEpochMilli(in.readLong());
             CommitAuthor author = new CommitAuthor(readString(in), readOptional(in, StoreFormat::readString));
-            int tableCount = in.readInt();
+            int tableCount = readCount(in);
             ImmutableList.Builder<TableChange> tables = ImmutableList.builder();
             for (int table = 0; table < tableCount; table++) {
                 TableIdentifier name = readName(in);
                 UUID pointerId = readUuid(in);
                 String operation = readString(in);
                 Optional<String> metadataLocation = readOptional(in, StoreFormat::readString);
-                int changeCount = in.readInt();
+                int changeCount = readCount(in);
                 ImmutableList.Builder<RefChange> changes = ImmutableList.builder();
                 for (int change = 0; change < changeCount; change++) {
                     changes.add(new RefChange(readString(in), readOptional(in, StoreFormat::readRef), readOptional(in, StoreFormat::readRef)));
@@ -319,7 +322,7 @@ final class StoreFormat
     private static Namespace readNamespace(DataInputStream in)
             throws IOException
     {
-        String[] levels = new String[in.readInt()];
+        String[] levels = new String[readCount(in)];
         for (int i = 0; i < levels.length; i++) {
             levels[i] = readString(in);
         }
@@ -342,19 +345,29 @@ final class StoreFormat
     private static void writeString(DataOutputStream out, String value)
             throws IOException
     {
-        byte[] bytes = value.getBytes(UTF_8);
-        out.writeInt(bytes.length);
-        out.write(bytes);
+        // an encoder refuses what is not well-formed, where getBytes would make one string of two different ones
+        ByteBuffer bytes = UTF_8.newEncoder().encode(CharBuffer.wrap(value));
+        out.writeInt(bytes.remaining());
+        out.write(bytes.array(), bytes.arrayOffset(), bytes.remaining());
     }
 
     private static String readString(DataInputStream in)
             throws IOException
     {
-        int length = in.readInt();
-        if (length < 0 || length > in.available()) {
-            throw new IOException("string of " + length + " bytes where " + in.available() + " are left");
+        return UTF_8.newDecoder().decode(ByteBuffer.wrap(in.readNBytes(readCount(in)))).toString();
+    }
+
+    /**
+     * A number of things that follow, each of at least one byte.
+     */
+    private static int readCount(DataInputStream in)
+            throws IOException
+    {
+        int count = in.readInt();
+        if (count < 0 || count > in.available()) {
+            throw new IOException("%s things announced where %s bytes are left".formatted(count, in.available()));
         }
-        return new String(in.readNBytes(length), UTF_8);
+        return count;
     }
 
     private static <T> void writeOptional(DataOutputStream out, Optional<T> value, ValueWriter<T> writer)
@@ -369,7 +382,11 @@ final class StoreFormat
     private static <T> Optional<T> readOptional(DataInputStream in, ValueReader<T> reader)
             throws IOException
     {
-        return in.readBoolean() ? Optional.of(reader.read(in)) : Optional.empty();
+        return switch (in.readByte()) {
+            case 0 -> Optional.empty();
+            case 1 -> Optional.of(reader.read(in));
+            default -> throw new IOException("a value is neither there nor absent");
+        };
     }
 
     private static byte[] write(Writer writer)
@@ -386,10 +403,18 @@ final class StoreFormat
 
     private static <T> T read(byte[] bytes, ValueReader<T> reader)
     {
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
         try {
-            return reader.read(new DataInputStream(new ByteArrayInputStream(bytes)));
+            T value = reader.read(in);
+            if (in.available() > 0) {
+                throw new IOException("%s bytes are left over".formatted(in.available()));
+            }
+            return value;
         }
-        catch (IOException | IllegalArgumentException | NegativeArraySizeException | NullPointerException e) {
+        catch (EOFException e) {
+            throw new StoreException("A record of the store cannot be read: it ends too early", e);
+        }
+        catch (IOException | IllegalArgumentException e) {
             throw new StoreException("A record of the store cannot be read: " + e.getMessage(), e);
         }
     }

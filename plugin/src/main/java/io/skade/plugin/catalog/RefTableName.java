@@ -15,12 +15,14 @@ package io.skade.plugin.catalog;
 
 import com.google.common.io.BaseEncoding;
 import io.trino.spi.connector.SchemaTableName;
+import org.apache.iceberg.SnapshotRef;
 
 import java.util.Optional;
 
 import static com.google.common.base.Preconditions.checkArgument;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
  * A table as a ref sees it, written as one name: the private name under which the catalog loads it for Trino's connector.
@@ -76,6 +78,19 @@ public sealed interface RefTableName
     private static SchemaTableName privateName(SchemaTableName table, String suffix)
     {
         return new SchemaTableName(table.getSchemaName(), table.getTableName() + SEPARATOR + suffix);
+    }
+
+    /**
+     * The name under which the catalog loads a table at one of its refs; at {@code main} that is the plain one.
+     */
+    static SchemaTableName nameAt(SchemaTableName table, String name, SnapshotRef ref)
+    {
+        if (name.equals(MAIN_BRANCH)) {
+            return table;
+        }
+        return ref.isBranch()
+                ? new AtBranch(table, name).privateName()
+                : new AtSnapshot(table, ref.snapshotId()).privateName();
     }
 
     /**

@@ -14,6 +14,7 @@
 package io.skade.plugin.catalog;
 
 import com.google.inject.Inject;
+import io.skade.plugin.SkadeConfig;
 import io.skade.procedure.TableLoader;
 import io.skade.ref.BranchTableOperations;
 import io.skade.ref.MetadataFiles;
@@ -25,12 +26,15 @@ import io.skade.ref.SnapshotTableOperations;
 import io.skade.ref.TableMove;
 import io.skade.store.CatalogState;
 import io.skade.store.CommitAuthor;
+import io.skade.store.PointerKind;
 import io.skade.store.PointerStore;
 import io.skade.store.TablePointer;
 import io.trino.filesystem.TrinoFileSystemFactory;
 import io.trino.plugin.iceberg.fileio.ForwardingFileIoFactory;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.SchemaTableName;
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.catalog.Namespace;
@@ -44,6 +48,7 @@ import java.util.function.Supplier;
 
 import static io.trino.plugin.iceberg.IcebergSessionProperties.isUseFileSizeFromMetadata;
 import static java.util.Objects.requireNonNull;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
  * The tables of the store, as the user of a session reaches them.
@@ -55,10 +60,12 @@ public final class SkadeTables
     private final RefViews views;
     private final TrinoFileSystemFactory fileSystemFactory;
     private final ForwardingFileIoFactory fileIoFactory;
+    private final Optional<String> readRef;
 
     @Inject
-    public SkadeTables(RefCommitter committer, RefViews views, TrinoFileSystemFactory fileSystemFactory, ForwardingFileIoFactory fileIoFactory)
+    public SkadeTables(RefCommitter committer, RefViews views, TrinoFileSystemFactory fileSystemFactory, ForwardingFileIoFactory fileIoFactory, SkadeConfig config)
     {
+        this.readRef = config.getReadRef().filter(ref -> !ref.equals(MAIN_BRANCH));
         this.committer = requireNonNull(committer, "committer is null");
         this.views = requireNonNull(views, "views is null");
         this.fileSystemFactory = requireNonNull(fileSystemFactory, "fileSystemFactory is null");
@@ -68,6 +75,22 @@ public final class SkadeTables
     public PointerStore store()
     {
         return committer.store();
+    }
+
+    /**
+     * The ref at which all tables are read, empty for {@code main}.
+     */
+    public Optional<String> readRef()
+    {
+        return readRef;
+    }
+
+    /**
+     * Whether the catalog shows what a pointer points at.
+     */
+    public boolean isVisible(TablePointer pointer)
+    {
+        return readRef.isEmpty() || pointer.refs().containsKey(readRef.get());
     }
 
     RefCommitter committer()
@@ -95,6 +118,9 @@ public final class SkadeTables
     TableOperations operations(ConnectorSession session, SchemaTableName name, Supplier<CatalogState> firstState)
     {
         Optional<RefTableName> ref = RefTableName.parse(name);
+        if (ref.isEmpty() && readRef.isPresent()) {
+            return readOperations(session, name, firstState);
+        }
         SchemaTableName table = ref.map(RefTableName::table).orElse(name);
         PointerTableOperations operations = new PointerTableOperations(committer, identifier(table), fileIo(session), author(session), firstState);
         if (ref.isEmpty()) {
@@ -105,6 +131,25 @@ public final class SkadeTables
             case RefTableName.AtSnapshot(_, long snapshotId) ->
                     new SnapshotTableOperations(views.snapshot(operations.io(), operations.current(), snapshotId), operations.io());
         };
+    }
+
+    /**
+     * The operations of a table at the ref at which all tables are read. A table without it is not there.
+     */
+    private TableOperations readOperations(ConnectorSession session, SchemaTableName table, Supplier<CatalogState> firstState)
+    {
+        return firstState.get().find(identifier(table), PointerKind.TABLE)
+                .filter(this::isVisible)
+                .map(pointer -> operations(session, RefTableName.nameAt(table, readRef.orElseThrow(), pointer.refs().get(readRef.orElseThrow())), firstState))
+                .orElseGet(() -> new PointerTableOperations(committer, identifier(table), fileIo(session), author(session), () -> CatalogState.EMPTY));
+    }
+
+    /**
+     * The table under a plain or private name, in the state of a transaction.
+     */
+    public Table load(ConnectorSession session, SchemaTableName name, TransactionState state)
+    {
+        return new BaseTable(operations(session, name, state::get), name.toString());
     }
 
     FileIO fileIo(ConnectorSession session)

@@ -224,6 +224,7 @@ public final class SkadeTrinoCatalog
     {
         return namespace.map(ImmutableList::of).orElseGet(() -> ImmutableList.copyOf(listNamespaces(session))).stream()
                 .flatMap(value -> state.get().pointers(Namespace.of(value)))
+                .filter(entry -> tables.isVisible(entry.getValue()))
                 .filter(entry -> entry.getKey().name().equals(entry.getKey().name().toLowerCase(ENGLISH)));
     }
 
@@ -394,9 +395,8 @@ public final class SkadeTrinoCatalog
     public BaseTable loadTable(ConnectorSession session, SchemaTableName schemaTableName)
     {
         BaseTable table = loadIcebergTable(this, tableOperationsProvider, session, schemaTableName);
-        // find out now whether there is such a table
-        table.operations().current();
-        return table;
+        // this also finds out whether there is such a table
+        return PresentSchemaTable.of(table);
     }
 
     @Override
@@ -510,7 +510,7 @@ public final class SkadeTrinoCatalog
     @Override
     public Optional<ConnectorViewDefinition> getView(ConnectorSession session, SchemaTableName viewName)
     {
-        if (state.get().find(identifier(viewName), PointerKind.VIEW).isEmpty()) {
+        if (state.get().find(identifier(viewName), PointerKind.VIEW).filter(tables::isVisible).isEmpty()) {
             return Optional.empty();
         }
         View view = loadView(session, viewName);
