@@ -21,7 +21,6 @@ import io.trino.spi.session.PropertyMetadata;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -31,6 +30,7 @@ import static io.trino.spi.StandardErrorCode.INVALID_BRANCH_PROPERTY;
 import static io.trino.spi.session.PropertyMetadata.longProperty;
 import static io.trino.spi.session.PropertyMetadata.stringProperty;
 import static java.lang.Math.toIntExact;
+import static java.util.Objects.requireNonNull;
 
 /**
  * The properties of {@code CREATE BRANCH .. WITH (..)}: where the branch starts, and its retention.
@@ -76,7 +76,7 @@ public class BranchProperties
     {
         return new Retention(
                 Optional.ofNullable((String) properties.get(MAX_REF_AGE)).map(age -> parseAge(MAX_REF_AGE, age)),
-                Optional.ofNullable((Long) properties.get(MIN_SNAPSHOTS_TO_KEEP)).map(count -> toIntExact(Math.clamp(Objects.requireNonNull(count), Integer.MIN_VALUE, Integer.MAX_VALUE))),
+                Optional.ofNullable((Long) properties.get(MIN_SNAPSHOTS_TO_KEEP)).map(count -> toIntExact(Math.clamp(requireNonNull(count), Integer.MIN_VALUE, Integer.MAX_VALUE))),
                 Optional.ofNullable((String) properties.get(MAX_SNAPSHOT_AGE)).map(age -> parseAge(MAX_SNAPSHOT_AGE, age)));
     }
 }

@@ -19,7 +19,6 @@ import io.skade.store.LogEntry;
 import io.skade.store.PointerCommit;
 import io.skade.store.PointerStore;
 import io.skade.store.RocksDbPointerStore;
-
 import jakarta.annotation.PreDestroy;
 
 import java.io.Closeable;

@@ -84,7 +84,6 @@ import java.util.Set;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
-import static com.google.common.collect.Iterables.getOnlyElement;
 import static io.skade.plugin.catalog.SkadeTables.identifier;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FOUND;
 import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
@@ -157,8 +156,7 @@ public class SkadeMetadata
             case TEMPORAL -> new RefTableName.AtSnapshot(table, select(target, new SnapshotSelector.AtTime(TableVersions.toInstant(session, version)))).privateName();
             case TARGET_ID -> switch (type) {
                 case VarcharType _ -> nameAt(table, metadata, ((Slice) version.getVersion()).toStringUtf8());
-                case BigintType _, IntegerType _, SmallintType _, TinyintType _ ->
-                        new RefTableName.AtSnapshot(table, select(target, new SnapshotSelector.AtSnapshot((long) version.getVersion()))).privateName();
+                case BigintType _, IntegerType _, SmallintType _, TinyintType _ -> new RefTableName.AtSnapshot(table, select(target, new SnapshotSelector.AtSnapshot((long) version.getVersion()))).privateName();
                 default -> throw new TrinoException(NOT_SUPPORTED, "Unsupported type for table version: " + type.getDisplayName());
             };
         };
@@ -391,7 +389,7 @@ public class SkadeMetadata
     private TableMove commit(ConnectorSession session, SchemaTableName table, RefUpdate update)
     {
         try (ThreadContextClassLoader _ = new ThreadContextClassLoader(CLASS_LOADER)) {
-            return getOnlyElement(tables.commit(session, ImmutableMap.of(identifier(table), update)));
+            return tables.commit(session, ImmutableMap.of(identifier(table), update)).getFirst();
         }
         catch (RefRefusedException e) {
             throw e;

@@ -67,7 +67,7 @@ public final class Demo
         step.comment().forEach(line -> out.println("-- " + line));
         out.println("\nskade> " + sql.replace("\n", "\n     > ") + ";");
         switch (outcome) {
-            case Outcome.Rows rows when rows.columns().isEmpty() -> out.println("done");
+            case Outcome.Done(long changedRows) -> out.println(changedRows > 0 ? changedRows + " rows" : "done");
             case Outcome.Rows rows -> print(rows);
             case Outcome.Refusal refusal -> out.println("refused: " + refusal.message());
         }

@@ -70,8 +70,11 @@ public final class SqlCaseRunner
     public sealed interface Outcome
     {
         /**
-         * @param columns names of the columns; empty for a statement that gives no rows
+         * @param changedRows how many rows a write wrote or removed, zero for any other statement
          */
+        record Done(long changedRows)
+                implements Outcome {}
+
         record Rows(List<String> columns, List<List<String>> values)
                 implements Outcome
         {
@@ -118,10 +121,11 @@ public final class SqlCaseRunner
                 yield Optional.empty();
             }
             case Action.Succeed(String sql) -> switch (execute(step, sql)) {
-                case Outcome.Rows _ -> Optional.empty();
+                case Outcome.Done _, Outcome.Rows _ -> Optional.empty();
                 case Outcome.Refusal refusal -> difference(sql, "success", refusal.toString());
             };
             case Action.Refuse(String sql, String pattern) -> switch (execute(step, sql)) {
+                case Outcome.Done _ -> difference(sql, "an error with " + pattern, "success");
                 case Outcome.Rows rows -> difference(sql, "an error with " + pattern, "success\n" + String.join("\n", rows.lines()));
                 case Outcome.Refusal refusal when Pattern.compile(substitute(pattern)).matcher(refusal.toString()).find() -> Optional.empty();
                 case Outcome.Refusal refusal -> difference(sql, "an error with " + pattern, refusal.toString());
@@ -129,12 +133,14 @@ public final class SqlCaseRunner
             case Action.Query(String sql, List<String> rows, Order order) -> {
                 List<String> expected = ordered(rows.stream().map(this::substitute).toList(), order);
                 yield switch (execute(step, sql)) {
+                    case Outcome.Done _ -> difference(sql, String.join("\n", expected), "no result");
                     case Outcome.Refusal refusal -> difference(sql, String.join("\n", expected), refusal.toString());
                     case Outcome.Rows actual when ordered(actual.lines(), order).equals(expected) -> Optional.empty();
                     case Outcome.Rows actual -> difference(sql, String.join("\n", expected), String.join("\n", ordered(actual.lines(), order)));
                 };
             }
             case Action.Let(String variable, String sql) -> switch (execute(step, sql)) {
+                case Outcome.Done _ -> difference(sql, "one value", "no result");
                 case Outcome.Refusal refusal -> difference(sql, "one value", refusal.toString());
                 case Outcome.Rows rows when rows.values().size() == 1 && rows.columns().size() == 1 -> {
                     variables.put(variable, rows.values().getFirst().getFirst());
@@ -172,7 +178,7 @@ public final class SqlCaseRunner
     {
         try (Statement statement = connection.createStatement()) {
             if (!statement.execute(sql)) {
-                return new Outcome.Rows(List.of(), List.of());
+                return new Outcome.Done(statement.getLargeUpdateCount());
             }
             try (ResultSet results = statement.getResultSet()) {
                 return read(results);

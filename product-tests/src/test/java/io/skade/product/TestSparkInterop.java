@@ -39,14 +39,13 @@ final class TestSparkInterop
 {
     private SkadeServer server;
     private SparkProcess spark;
-
-    @TempDir
     private Path warehouse;
 
     @BeforeAll
-    void start()
+    void start(@TempDir Path folder)
             throws IOException, InterruptedException
     {
+        warehouse = folder;
         Optional<Path> java = SparkProcess.findJava();
         assumeTrue(java.isPresent(), "Spark needs a Java 17 in SPARK_JAVA_HOME or in /usr/lib/jvm");
         spark = SparkProcess.start(java.get(), warehouse, Files.createDirectories(Path.of("target/servers")).resolve("spark.log"));

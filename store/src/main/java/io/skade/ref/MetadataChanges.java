@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
+import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static java.util.Objects.requireNonNull;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
@@ -123,6 +124,13 @@ final class MetadataChanges
         TableMetadata base = target.metadata();
         if (branch.isEmpty() && Objects.equals(base.metadataFileLocation(), origin.metadataFileLocation())) {
             return next;
+        }
+        if (branch.isPresent() && (has(MetadataUpdate.RemoveSnapshots.class) || isReplaceTable())) {
+            throw new RefRefusedException(INVALID_VALUE, "Cannot commit %s to branch %s of %s: it would change the whole table", operation(base), branch.get(), target.name());
+        }
+        if (origin.ref(MAIN_BRANCH) == null && base.ref(MAIN_BRANCH) != null && has(MetadataUpdate.SetCurrentSchema.class)) {
+            // the replacement of a table without snapshots does not show among the changes, and would give the new rows the columns of another table
+            throw new CommitFailedException("Cannot commit: %s got its first snapshot since the commit was built", target.name());
         }
         if (has(MetadataUpdate.RemoveSnapshots.class) || (has(MetadataUpdate.RemoveSnapshotRef.class) && !isReplaceTable())) {
             throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());

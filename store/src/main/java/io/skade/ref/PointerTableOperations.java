@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-import static com.google.common.collect.Iterables.getOnlyElement;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -120,7 +119,7 @@ public final class PointerTableOperations
      */
     TableMetadata commit(RefUpdate update)
     {
-        current = getOnlyElement(committer.commit(io, author, ImmutableMap.of(name, update))).after();
+        current = committer.commit(io, author, ImmutableMap.of(name, update)).getFirst().after();
         loaded = true;
         return current;
     }

@@ -44,8 +44,19 @@ public final class ProtectedRefs
     public static Set<String> of(Map<String, String> properties)
     {
         return Splitter.on(',').omitEmptyStrings().splitToStream(properties.getOrDefault(PROPERTY, ""))
-                .map(name -> URLDecoder.decode(name, UTF_8))
+                .map(ProtectedRefs::decode)
                 .collect(toImmutableSet());
+    }
+
+    private static String decode(String name)
+    {
+        try {
+            return URLDecoder.decode(name, UTF_8);
+        }
+        catch (IllegalArgumentException e) {
+            // written by something else; such a name must not make the table unchangeable
+            return name;
+        }
     }
 
     static String toProperty(Set<String> refs)

@@ -72,11 +72,41 @@ public final class RefViews
         if (ref == null || !ref.isBranch()) {
             throw new RefRefusedException(REF_NOT_FOUND, "Branch does not exist in %s: %s", metadata.location(), branch);
         }
-        return files.derived(metadata.metadataFileLocation(), "branch " + branch, () -> TableMetadata.buildFrom(metadata)
-                .setRef(MAIN_BRANCH, SnapshotRef.branchBuilder(ref.snapshotId()).build())
-                .discardChanges()
-                .withMetadataLocation(metadata.metadataFileLocation())
-                .build());
+        if (branch.equals(MAIN_BRANCH)) {
+            return metadata;
+        }
+        return files.derived(
+                metadata.metadataFileLocation(),
+                "branch " + branch,
+                () -> TableMetadataParser.fromJson(metadata.metadataFileLocation(), branchJson(metadata, metadata.snapshot(ref.snapshotId()))));
+    }
+
+    /**
+     * The metadata document of the table with {@code main} at a branch's snapshot. Iceberg's builder would log that as a move of {@code main}
+     * made now, and refuse it for a table that was last changed some time ago.
+     */
+    private static ObjectNode branchJson(TableMetadata metadata, Snapshot snapshot)
+    {
+        ObjectNode json = (ObjectNode) read(TableMetadataParser.toJson(metadata));
+        json.put("current-snapshot-id", snapshot.snapshotId());
+        putMain((ObjectNode) json.get("refs"), snapshot);
+        putLog(json, metadata, snapshot);
+        return json;
+    }
+
+    private static void putMain(ObjectNode refs, Snapshot snapshot)
+    {
+        refs.putObject(MAIN_BRANCH).put("snapshot-id", snapshot.snapshotId()).put("type", "branch");
+    }
+
+    /**
+     * The snapshot log of a view: the snapshot alone. Its time may not be after the last update, but clocks of several writers may differ.
+     */
+    private static void putLog(ObjectNode json, TableMetadata metadata, Snapshot snapshot)
+    {
+        json.putArray("snapshot-log").addObject()
+                .put("timestamp-ms", Math.min(snapshot.timestampMillis(), metadata.lastUpdatedMillis()))
+                .put("snapshot-id", snapshot.snapshotId());
     }
 
     /**
@@ -126,9 +156,9 @@ public final class RefViews
         ObjectNode properties = json.putObject("properties");
         metadata.properties().forEach(properties::put);
         json.put("current-snapshot-id", snapshot.snapshotId());
-        json.putObject("refs").putObject(MAIN_BRANCH).put("snapshot-id", snapshot.snapshotId()).put("type", "branch");
+        putMain(json.putObject("refs"), snapshot);
         json.putArray("snapshots").add(read(SnapshotParser.toJson(snapshot)));
-        json.putArray("snapshot-log").addObject().put("timestamp-ms", snapshot.timestampMillis()).put("snapshot-id", snapshot.snapshotId());
+        putLog(json, metadata, snapshot);
         ArrayNode statistics = json.putArray("statistics");
         for (StatisticsFile file : metadata.statisticsFiles()) {
             if (file.snapshotId() == snapshot.snapshotId()) {

@@ -26,6 +26,9 @@ import static java.util.Objects.requireNonNull;
  */
 public record Retention(Optional<Duration> maxRefAge, Optional<Integer> minSnapshotsToKeep, Optional<Duration> maxSnapshotAge)
 {
+    // what a long of milliseconds, as the metadata has it, can hold
+    private static final Duration MAX_AGE = Duration.ofMillis(Long.MAX_VALUE);
+
     public static final Retention DEFAULT = new Retention(Optional.empty(), Optional.empty(), Optional.empty());
 
     public Retention
@@ -44,8 +47,11 @@ public record Retention(Optional<Duration> maxRefAge, Optional<Integer> minSnaps
 
     private static void checkAge(String name, Duration age)
     {
-        if (age.toMillis() <= 0) {
+        if (age.compareTo(Duration.ofMillis(1)) < 0) {
             throw new RefRefusedException(INVALID_VALUE, "%s must be longer than 0: %s", name, age);
+        }
+        if (age.compareTo(MAX_AGE) > 0) {
+            throw new RefRefusedException(INVALID_VALUE, "%s is too long: %s", name, age);
         }
     }
 

@@ -128,8 +128,7 @@ public final class SkadeTables
         }
         return switch (ref.get()) {
             case RefTableName.AtBranch(_, String branch) -> new BranchTableOperations(operations, views, branch);
-            case RefTableName.AtSnapshot(_, long snapshotId) ->
-                    new SnapshotTableOperations(views.snapshot(operations.io(), operations.current(), snapshotId), operations.io());
+            case RefTableName.AtSnapshot(_, long snapshotId) -> new SnapshotTableOperations(views.snapshot(operations.io(), operations.current(), snapshotId), operations.io());
         };
     }
 

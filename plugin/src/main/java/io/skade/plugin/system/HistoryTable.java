@@ -32,6 +32,7 @@ import org.apache.iceberg.util.SnapshotUtil;
 import java.util.List;
 import java.util.Set;
 
+import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static com.google.common.collect.Streams.stream;
 import static io.trino.spi.type.BigintType.BIGINT;
@@ -109,6 +110,6 @@ public final class HistoryTable
     private List<Snapshot> line()
     {
         SnapshotRef present = metadata.ref(ref);
-        return present == null ? ImmutableList.of() : stream(SnapshotUtil.ancestorsOf(present.snapshotId(), metadata::snapshot)).collect(ImmutableList.toImmutableList());
+        return present == null ? ImmutableList.of() : stream(SnapshotUtil.ancestorsOf(present.snapshotId(), metadata::snapshot)).collect(toImmutableList());
     }
 }

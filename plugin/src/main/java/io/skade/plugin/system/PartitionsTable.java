@@ -93,8 +93,8 @@ public final class PartitionsTable
                 .filter(column -> column.type().isPrimitiveType() && !identitySources.contains(column.fieldId()))
                 .collect(toImmutableList());
         this.dataType = dataColumns.isEmpty() ? Optional.empty() : Optional.of(RowType.from(dataColumns.stream()
-                .map(column -> RowType.field(column.name(), metricsType(column)))
-                .collect(toImmutableList())));
+                                                                                            .map(column -> RowType.field(column.name(), metricsType(column)))
+                                                                                            .collect(toImmutableList())));
 
         ImmutableList.Builder<ColumnMetadata> columns = ImmutableList.builder();
         partitionColumn.ifPresent(column -> columns.add(new ColumnMetadata("partition", column.rowType())));

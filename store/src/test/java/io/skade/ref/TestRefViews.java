@@ -1,0 +1,361 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import io.skade.ref.RefUpdates.IfExists;
+import io.skade.ref.SnapshotSelector.AtRef;
+import io.skade.store.TablePointer;
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.DataFiles;
+import org.apache.iceberg.FileScanTask;
+import org.apache.iceberg.GenericStatisticsFile;
+import org.apache.iceberg.PartitionSpec;
+import org.apache.iceberg.Schema;
+import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.Table;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.TableProperties;
+import org.apache.iceberg.expressions.Expressions;
+import org.apache.iceberg.types.Types;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.UUID;
+
+import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
+import static io.skade.ref.RefUpdates.createBranch;
+import static io.skade.ref.RefUpdates.createTag;
+
+import static io.skade.ref.TestingCatalog.T;
+import static io.skade.ref.TestingCatalog.append;
+import static io.skade.ref.TestingMetadata.AUDIT;
+import static io.skade.ref.TestingMetadata.DEV;
+import static io.skade.ref.TestingMetadata.V1;
+import static io.skade.ref.TestingMetadata.time;
+import static org.apache.iceberg.types.Types.NestedField.optional;
+import static org.apache.iceberg.types.Types.NestedField.required;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class TestRefViews
+{
+    private static final AtRef MAIN = new AtRef("main");
+
+    @TempDir
+    private Path warehouse;
+
+    private TestingCatalog lake;
+
+    @BeforeEach
+    void createLake()
+    {
+        lake = new TestingCatalog(warehouse);
+    }
+
+    private static RefViews views()
+    {
+        return new RefViews(new MetadataFiles(10_000_000));
+    }
+
+    @Test
+    void testBranch()
+    {
+        TableMetadata metadata = TestingMetadata.table();
+        TableMetadata view = views().branch(metadata, "audit");
+        assertThat(view.refs()).isEqualTo(ImmutableMap.of("main", SnapshotRef.branchBuilder(5).build(), "audit", AUDIT, "dev", DEV, "v1", V1));
+        assertThat(view.currentSnapshot().snapshotId()).isEqualTo(5);
+        assertThat(view.snapshotLog()).extracting(entry -> entry.snapshotId()).containsExactly(5L);
+        assertThat(view.snapshotLog()).extracting(entry -> entry.timestampMillis()).containsExactly(time(5).toEpochMilli());
+        assertThat(view.changes()).isEmpty();
+        assertThat(view.metadataFileLocation()).isEqualTo(metadata.metadataFileLocation());
+        assertThat(view.previousFiles()).isEqualTo(metadata.previousFiles());
+        assertThat(view.lastUpdatedMillis()).isEqualTo(metadata.lastUpdatedMillis());
+        assertThat(view.lastSequenceNumber()).isEqualTo(metadata.lastSequenceNumber());
+        assertThat(view.uuid()).isEqualTo(metadata.uuid());
+        assertThat(view.properties()).isEqualTo(metadata.properties());
+        assertThat(view.snapshots()).isEqualTo(metadata.snapshots());
+    }
+
+    @Test
+    void testBranchIsAFunctionOfTheMetadata()
+    {
+        TableMetadata metadata = TestingMetadata.table();
+        assertThat(TableMetadataParser.toJson(views().branch(metadata, "audit"))).isEqualTo(TableMetadataParser.toJson(views().branch(metadata, "audit")));
+        // made once for a metadata file
+        RefViews views = views();
+        assertThat(views.branch(metadata, "audit")).isSameAs(views.branch(metadata, "audit"));
+        assertThat(views.branch(metadata, "audit")).isNotSameAs(views.branch(metadata, "dev"));
+        assertThat(views.branch(metadata, "main")).isSameAs(metadata);
+    }
+
+    /**
+     * A table that was not changed for more than a minute: Iceberg refuses metadata whose log is that much later than its last update.
+     */
+    @Test
+    void testBranchOfATableThatWasLastChangedLongAgo()
+    {
+        TableMetadata metadata = TableMetadataParser.fromJson("/warehouse/t/metadata/00009-a.metadata.json", TableMetadataParser.toJson(TestingMetadata.table())
+                .replaceFirst("\"last-updated-ms\":\\d+", "\"last-updated-ms\":" + time(6).toEpochMilli())
+                .replaceFirst("\"metadata-log\":\\[.*?]", "\"metadata-log\":[]")
+                .replaceFirst("\"timestamp-ms\":\\d+,\"snapshot-id\":3}]", "\"timestamp-ms\":" + time(3).toEpochMilli() + ",\"snapshot-id\":3}]"));
+        assertThat(metadata.lastUpdatedMillis()).isEqualTo(time(6).toEpochMilli());
+        assertThat(views().branch(metadata, "audit").currentSnapshot().snapshotId()).isEqualTo(5);
+        assertThat(views().branch(metadata, "dev").currentSnapshot().snapshotId()).isEqualTo(6);
+        assertThat(views().snapshot(lake.io(), metadata, 1).currentSnapshot().snapshotId()).isEqualTo(1);
+    }
+
+    /**
+     * A snapshot by a writer whose clock is an hour ahead of the one that wrote the metadata.
+     */
+    @Test
+    void testSnapshotLaterThanTheLastUpdate()
+    {
+        TableMetadata metadata = TableMetadataParser.fromJson("/warehouse/t/metadata/00009-a.metadata.json", TableMetadataParser.toJson(TestingMetadata.table())
+                .replaceFirst("\"last-updated-ms\":\\d+", "\"last-updated-ms\":" + time(4).toEpochMilli())
+                .replaceFirst("\"metadata-log\":\\[.*?]", "\"metadata-log\":[]"));
+        assertThat(views().branch(metadata, "audit").snapshotLog()).extracting(entry -> entry.timestampMillis()).containsExactly(time(4).toEpochMilli());
+        assertThat(views().snapshot(lake.io(), metadata, 5).snapshotLog()).extracting(entry -> entry.timestampMillis()).containsExactly(time(4).toEpochMilli());
+    }
+
+    @Test
+    void testMissingBranch()
+    {
+        TableMetadata metadata = TestingMetadata.table();
+        for (String name : new String[] {"nope", "v1", "AUDIT"}) {
+            assertThatThrownBy(() -> views().branch(metadata, name))
+                    .isInstanceOfSatisfying(RefRefusedException.class, refused -> assertThat(refused.reason()).isEqualTo(REF_NOT_FOUND))
+                    .hasMessage("Branch does not exist in /warehouse/t: %s", name);
+        }
+    }
+
+    @Test
+    void testSnapshot()
+    {
+        TableMetadata metadata = TestingMetadata.table();
+        TableMetadata view = views().snapshot(lake.io(), metadata, 4);
+        assertThat(view.refs()).isEqualTo(ImmutableMap.of("main", SnapshotRef.branchBuilder(4).build()));
+        assertThat(view.snapshots()).containsExactly(metadata.snapshot(4));
+        assertThat(view.snapshotLog()).extracting(entry -> entry.snapshotId()).containsExactly(4L);
+        assertThat(view.metadataFileLocation()).isEqualTo(metadata.metadataFileLocation());
+        assertThat(view.location()).isEqualTo(metadata.location());
+        assertThat(view.uuid()).isEqualTo(metadata.uuid());
+        assertThat(view.properties()).isEqualTo(metadata.properties());
+        assertThat(view.changes()).isEmpty();
+        RefViews views = views();
+        assertThat(views.snapshot(lake.io(), metadata, 4)).isSameAs(views.snapshot(lake.io(), metadata, 4));
+    }
+
+    @Test
+    void testMissingSnapshot()
+    {
+        assertThatThrownBy(() -> views().snapshot(lake.io(), TestingMetadata.table(), 99))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("Snapshot does not exist: 99");
+    }
+
+    @Test
+    void testSnapshotHasTheSchemaOfItsTime()
+    {
+        Table table = lake.createTable(T, ImmutableMap.of());
+        long first = append(table).snapshotId();
+        table.updateSchema().renameColumn("name", "title").addColumn("c", Types.LongType.get()).commit();
+        long second = append(table).snapshotId();
+        table.updateSchema().deleteColumn("c").commit();
+
+        assertThat(viewAt(first).schema().columns()).extracting(Types.NestedField::name).containsExactly("id", "name");
+        assertThat(viewAt(second).schema().columns()).extracting(Types.NestedField::name).containsExactly("id", "title", "c");
+        assertThat(viewAt(first).newScan().filter(Expressions.equal("name", "x")).planFiles()).hasSize(1);
+        assertThat(viewAt(second).newScan().filter(Expressions.equal("title", "x")).planFiles()).hasSize(2);
+        assertThat(lake.load(T).schema().columns()).extracting(Types.NestedField::name).containsExactly("id", "title");
+    }
+
+    /**
+     * A branch is read and written with the table's present schema, whenever its snapshot was made.
+     */
+    @Test
+    void testBranchHasThePresentSchema()
+    {
+        Table table = lake.createTable(T, ImmutableMap.of());
+        append(table);
+        lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        lake.load(T).updateSchema().renameColumn("name", "title").addColumn("c", Types.LongType.get()).commit();
+        assertThat(lake.loadBranch(T, "audit").schema().columns()).extracting(Types.NestedField::name).containsExactly("id", "title", "c");
+    }
+
+    /**
+     * Two columns that exchange their names: a filter on an old snapshot means the old ones.
+     */
+    @Test
+    void testExchangedColumnNames()
+    {
+        Table table = lake.createTable(T, ImmutableMap.of());
+        long first = append(table).snapshotId();
+        table.updateSchema().renameColumn("id", "x").commit();
+        table.updateSchema().renameColumn("name", "id").commit();
+        table.updateSchema().renameColumn("x", "name").commit();
+        assertThat(viewAt(first).schema().findField("id").fieldId()).isEqualTo(1);
+        assertThat(viewAt(first).schema().findField("id").type()).isEqualTo(Types.LongType.get());
+        assertThat(lake.load(T).schema().findField("id").fieldId()).isEqualTo(2);
+    }
+
+    @Test
+    void testLaterPartitionSpecOnALaterColumn()
+    {
+        Table table = lake.createTable(T, ImmutableMap.of());
+        long first = append(table).snapshotId();
+        table.updateSchema().addColumn("part", Types.StringType.get()).commit();
+        table.updateSpec().addField("part").commit();
+        appendTo(table, "part=a");
+        long second = table.currentSnapshot().snapshotId();
+        assertThat(lake.metadata(T).specs()).hasSize(2);
+
+        Table before = viewAt(first);
+        assertThat(before.specs()).containsOnlyKeys(0);
+        assertThat(before.spec().isUnpartitioned()).isTrue();
+        assertThat(before.newScan().planFiles()).hasSize(1);
+
+        Table after = viewAt(second);
+        assertThat(after.specs()).containsOnlyKeys(0, 1);
+        assertThat(after.spec().specId()).isEqualTo(1);
+        assertThat(after.newScan().planFiles()).hasSize(2);
+        assertThat(after.newScan().filter(Expressions.equal("part", "b")).planFiles()).extracting(FileScanTask::spec).extracting(PartitionSpec::specId).containsExactly(0);
+    }
+
+    /**
+     * A spec that the snapshot's own files need stays, on whatever column; the default is one that can be used.
+     */
+    @Test
+    void testSpecOnADroppedColumn()
+    {
+        Schema schema = new Schema(required(1, "id", Types.LongType.get()), optional(2, "part", Types.StringType.get()));
+        Table table = lake.catalog().createTable(T, schema, PartitionSpec.builderFor(schema).identity("part").build(), ImmutableMap.of());
+        appendTo(table, "part=a");
+        long first = table.currentSnapshot().snapshotId();
+        table.updateSpec().removeField("part").commit();
+        table.updateSchema().deleteColumn("part").commit();
+        long second = append(table).snapshotId();
+
+        assertThat(viewAt(first).specs()).containsOnlyKeys(0, 1);
+        assertThat(viewAt(first).newScan().filter(Expressions.equal("part", "b")).planFiles()).isEmpty();
+        assertThat(viewAt(second).specs()).containsOnlyKeys(0, 1);
+        assertThat(viewAt(second).spec().isUnpartitioned()).isTrue();
+        assertThat(viewAt(second).newScan().planFiles()).hasSize(2);
+    }
+
+    /**
+     * In format version 1 a removed partition field goes on as a void one, on a column that may be gone.
+     */
+    @Test
+    void testNoSpecForTheSchema()
+    {
+        Schema schema = new Schema(required(1, "id", Types.LongType.get()), optional(2, "part", Types.StringType.get()));
+        Table table = lake.catalog().createTable(
+                T,
+                schema,
+                PartitionSpec.builderFor(schema).identity("part").build(),
+                ImmutableMap.of(TableProperties.FORMAT_VERSION, "1"));
+        appendTo(table, "part=a");
+        long first = table.currentSnapshot().snapshotId();
+        lake.commit(T, createTag("v1", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        table.refresh();
+        table.updateSpec().removeField("part").commit();
+        assertThat(viewAt(first).newScan().planFiles()).hasSize(1);
+        assertThat(viewAt(first).spec().isPartitioned()).isEqualTo(lake.load(T).spec().isPartitioned());
+    }
+
+    /**
+     * An order by a later column matters to writes only.
+     */
+    @Test
+    void testLaterSortOrderOnALaterColumn()
+    {
+        Table table = lake.createTable(T, ImmutableMap.of());
+        long first = append(table).snapshotId();
+        table.updateSchema().addColumn("c", Types.LongType.get()).commit();
+        table.replaceSortOrder().asc("c").commit();
+        assertThat(viewAt(first).sortOrder().isUnsorted()).isTrue();
+        assertThat(viewAt(first).newScan().planFiles()).hasSize(1);
+    }
+
+    @Test
+    void testStatistics()
+    {
+        Table table = lake.createTable(T, ImmutableMap.of());
+        long first = append(table).snapshotId();
+        long second = append(table).snapshotId();
+        for (long snapshotId : new long[] {first, second}) {
+            table.updateStatistics().setStatistics(new GenericStatisticsFile(snapshotId, "/stats/%s.puffin".formatted(snapshotId), 10, 5, ImmutableList.of())).commit();
+        }
+        assertThat(viewAt(first).statisticsFiles()).extracting(file -> file.path()).containsExactly("/stats/%s.puffin".formatted(first));
+        assertThat(viewAt(second).statisticsFiles()).extracting(file -> file.path()).containsExactly("/stats/%s.puffin".formatted(second));
+    }
+
+    @Test
+    void testFormatVersions()
+    {
+        for (int version : new int[] {1, 2, 3}) {
+            lake.catalog().dropTable(T, false);
+            Table table = lake.createTable(T, ImmutableMap.of(TableProperties.FORMAT_VERSION, String.valueOf(version)));
+            long first = append(table).snapshotId();
+            lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+            append(lake.loadBranch(T, "audit"));
+            append(lake.load(T));
+            TableMetadata view = ((BaseTable) viewAt(first)).operations().current();
+            assertThat(view.formatVersion()).isEqualTo(version);
+            assertThat(view.nextRowId()).isEqualTo(lake.metadata(T).nextRowId());
+            assertThat(viewAt(first).newScan().planFiles()).as("version %s", version).hasSize(1);
+            assertThat(lake.loadBranch(T, "audit").newScan().planFiles()).as("version %s", version).hasSize(2);
+        }
+    }
+
+    @Test
+    void testSnapshotCannotBeWritten()
+    {
+        Table table = lake.createTable(T, ImmutableMap.of());
+        long first = append(table).snapshotId();
+        append(table);
+        TablePointer before = lake.pointer(T);
+        Table view = viewAt(first);
+        assertThatThrownBy(() -> append(view))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessage("A tag or snapshot cannot be written");
+        assertThatThrownBy(() -> view.updateProperties().set("a", "b").commit())
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessage("A tag or snapshot cannot be written");
+        assertThat(lake.pointer(T)).isEqualTo(before);
+        view.refresh();
+        assertThat(view.currentSnapshot().snapshotId()).isEqualTo(first);
+    }
+
+    private Table viewAt(long snapshotId)
+    {
+        TableMetadata view = lake.views().snapshot(lake.io(), lake.metadata(T), snapshotId);
+        return new BaseTable(new SnapshotTableOperations(view, lake.io()), "view");
+    }
+
+    private static void appendTo(Table table, String partition)
+    {
+        table.newFastAppend().appendFile(DataFiles.builder(table.spec())
+                .withPath("/data/%s.parquet".formatted(UUID.randomUUID()))
+                .withPartitionPath(partition)
+                .withFileSizeInBytes(100)
+                .withRecordCount(10)
+                .build()).commit();
+    }
+}
