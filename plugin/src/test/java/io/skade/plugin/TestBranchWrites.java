@@ -22,11 +22,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -223,6 +225,7 @@ class TestBranchWrites
         assertUpdate("INSERT INTO guarded VALUES 2", 1);
         assertUpdate("CREATE BRANCH release IN TABLE guarded");
         assertUpdate("CREATE BRANCH work IN TABLE guarded");
+        assertUpdate("INSERT INTO guarded@work VALUES 4", 1);
         assertUpdate("CALL system.protect_ref('tpch', 'guarded', 'main')");
         assertUpdate("CALL system.protect_ref('tpch', 'guarded', 'release')");
         assertUpdate("CALL system.protect_ref('tpch', 'guarded', 'release')");
@@ -253,7 +256,6 @@ class TestBranchWrites
             assertThat(computeActual("SELECT * FROM \"guarded$refs\"").getMaterializedRows()).as(statement).isEqualTo(refs);
         }
 
-        assertUpdate("INSERT INTO guarded@work VALUES 4", 1);
         assertUpdate("CALL system.publish_branch('tpch', 'guarded', 'work')");
         assertUpdate("ALTER BRANCH release IN TABLE guarded FAST FORWARD TO work");
         assertQuery("SELECT n FROM guarded", "VALUES 1, 2, 4");
@@ -273,15 +275,23 @@ class TestBranchWrites
         long first = snapshotId("gear", "main");
         assertUpdate("INSERT INTO gear VALUES 2", 1);
         long second = snapshotId("gear", "main");
-        assertQuery("ALTER TABLE gear EXECUTE create_branch(branch => 'b')", "VALUES ('current_snapshot_id', %s)".formatted(second));
-        assertQuery("ALTER TABLE gear EXECUTE rollback_to(snapshot_id => %s)".formatted(first), "VALUES ('previous_snapshot_id', %s), ('current_snapshot_id', %s)".formatted(second, first));
-        assertQuery("ALTER TABLE gear EXECUTE publish_branch(branch => 'b')", "VALUES ('previous_snapshot_id', %s), ('current_snapshot_id', %s)".formatted(first, second));
-        assertQuery("ALTER TABLE gear EXECUTE set_current_snapshot(snapshot_id => %s)".formatted(first), "VALUES ('previous_snapshot_id', %s), ('current_snapshot_id', %s)".formatted(second, first));
-        assertQuery("ALTER TABLE gear EXECUTE fast_forward(branch => 'main', to => 'b')", "VALUES ('previous_snapshot_id', %s), ('current_snapshot_id', %s)".formatted(first, second));
-        assertQuery("ALTER TABLE gear EXECUTE drop_ref(ref => 'b')", "VALUES ('previous_snapshot_id', %s)".formatted(second));
+        assertMetrics("create_branch(branch => 'b')", Map.of("current_snapshot_id", second));
+        assertMetrics("rollback_to(snapshot_id => %s)".formatted(first), Map.of("previous_snapshot_id", second, "current_snapshot_id", first));
+        assertMetrics("publish_branch(branch => 'b')", Map.of("previous_snapshot_id", first, "current_snapshot_id", second));
+        assertMetrics("set_current_snapshot(snapshot_id => %s)".formatted(first), Map.of("previous_snapshot_id", second, "current_snapshot_id", first));
+        assertMetrics("fast_forward(branch => 'main', to => 'b')", Map.of("previous_snapshot_id", first, "current_snapshot_id", second));
+        assertMetrics("drop_ref(ref => 'b')", Map.of("previous_snapshot_id", second));
         assertQueryFails("ALTER TABLE gear EXECUTE drop_ref(ref => 'b')", "Ref does not exist in tpch.gear: b");
         assertQueryFails("ALTER TABLE gear EXECUTE create_tag()", "tag cannot be null or empty");
         assertUpdate("DROP TABLE gear");
+    }
+
+    private void assertMetrics(String verb, Map<String, Long> expected)
+    {
+        assertThat(computeActual("ALTER TABLE gear EXECUTE " + verb).getMaterializedRows().stream()
+                .collect(toImmutableMap(row -> (String) row.getField(0), row -> (Long) row.getField(1))))
+                .as(verb)
+                .isEqualTo(expected);
     }
 
     private long snapshotId(String table, String ref)

@@ -51,6 +51,8 @@ class TestCatalogs
             "publish_branch('tpch', 'guarded', 'side')",
             "rollback_to('tpch', 'guarded', 'gold')",
             "set_current_snapshot(schema_name => 'tpch', table_name => 'guarded', ref => 'gold')",
+            "cherrypick_snapshot('tpch', 'guarded', 1)",
+            "publish_changes('tpch', 'guarded', 'w')",
             "protect_ref('tpch', 'guarded', 'main')",
             "unprotect_ref('tpch', 'guarded', 'main')",
             "rollback_to_snapshot('tpch', 'guarded', 1)",

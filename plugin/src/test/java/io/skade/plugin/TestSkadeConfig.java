@@ -35,7 +35,6 @@ class TestSkadeConfig
                 .setStorePath(null)
                 .setWarehouse(null)
                 .setReadRef(null)
-                .setReadRef("gold")
                 .setMetadataCacheMaxSize(DataSize.of(256, MEGABYTE)));
     }
 

@@ -42,11 +42,14 @@ public final class RefProcedures
             new PublishBranchProcedure(),
             new RollbackToProcedure(),
             new SetCurrentSnapshotProcedure(),
+            new CherrypickSnapshotProcedure(),
+            new PublishChangesProcedure(),
             new ProtectRefProcedure(),
             new UnprotectRefProcedure(),
             new RollbackToSnapshotProcedure());
 
     private static final Set<String> TABLE_VERBS = ImmutableSet.of(
+            "cherrypick_snapshot",
             "create_branch",
             "create_tag",
             "drop_ref",

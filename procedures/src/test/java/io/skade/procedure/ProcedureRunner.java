@@ -36,6 +36,7 @@ import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.NoSuchTableException;
 import org.apache.iceberg.types.Types;
+import org.apache.iceberg.inmemory.InMemoryFileIO;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -108,11 +109,11 @@ final class ProcedureRunner
                     "snapshot-id": %s,
                     %s
                     "timestamp-ms": %s,
-                    "summary": {"operation": "append"},
+                    "summary": {"operation": "overwrite", "wap.id": "w%s"},
                     "schema-id": 0,
                     "manifest-list": "memory:/orders/%s.avro"
                 }
-                """.formatted(id, id, parent, START.plusSeconds(id).toEpochMilli(), id));
+                """.formatted(id, id, parent, START.plusSeconds(id).toEpochMilli(), id, id));
     }
 
     /**
@@ -239,7 +240,7 @@ final class ProcedureRunner
                 throw new NoSuchTableException("Table does not exist: %s", table);
             }
             TableMetadata before = metadata;
-            metadata = update.apply(new RefTarget(table, before, () -> snapshot(5)));
+            metadata = update.apply(new RefTarget(table, before, new InMemoryFileIO()));
             events.add("commit " + update.operation(before));
             moves.add(new TableMove(table, before, metadata));
         });

@@ -57,6 +57,8 @@ class TestRefProcedure
             Map.entry("publish_branch", map("branch", "audit")),
             Map.entry("rollback_to", map("snapshot_id", 2L)),
             Map.entry("set_current_snapshot", map("snapshot_id", 4L)),
+            Map.entry("cherrypick_snapshot", map("snapshot_id", 4L)),
+            Map.entry("publish_changes", map("wap_id", "w4")),
             Map.entry("protect_ref", map("ref", "main")),
             Map.entry("unprotect_ref", map("ref", "main")),
             Map.entry("rollback_to_snapshot", map("snapshot_id", 2L)));

@@ -58,6 +58,8 @@ class TestRefProcedures
                         drop_branch boolean => false)
                         rollback_to(schema_name varchar, table_name varchar, ref varchar => NULL, snapshot_id bigint => NULL, timestamp varchar => NULL, branch varchar => 'main')
                         set_current_snapshot(schema_name varchar, table_name varchar, snapshot_id bigint => NULL, ref varchar => NULL, branch varchar => 'main')
+                        cherrypick_snapshot(schema_name varchar, table_name varchar, snapshot_id bigint, branch varchar => 'main')
+                        publish_changes(schema_name varchar, table_name varchar, wap_id varchar)
                         protect_ref(schema_name varchar, table_name varchar, ref varchar)
                         unprotect_ref(schema_name varchar, table_name varchar, ref varchar)
                         rollback_to_snapshot(schema varchar, table varchar, snapshot_id bigint)
@@ -116,7 +118,9 @@ class TestRefProcedures
                 "fast_forward",
                 "publish_branch",
                 "rollback_to",
-                "set_current_snapshot");
+                "set_current_snapshot",
+                "cherrypick_snapshot",
+                "rollback_to_snapshot");
     }
 
     @Test

@@ -39,6 +39,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.joining;
 
 /**
  * A Trino server as a process of its own, with the packaged plugin and the configuration of {@code etc/}, on a free loopback
@@ -281,6 +282,8 @@ final class SkadeServer
         ProcessBuilder builder = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "@" + etc.resolve("jvm.config"),
+                // for a short life, the quick compiler is the better one
+                "-XX:TieredStopAtLevel=1",
                 "-Duser.timezone=UTC",
                 "-Djava.io.tmpdir=" + temporary,
                 "-Dconfig=" + etc.resolve("config.properties"),
@@ -339,10 +342,11 @@ final class SkadeServer
         Instant limit = Instant.now().plus(START_LIMIT);
         while (!condition.holds()) {
             if (!process.isAlive() || Instant.now().isAfter(limit)) {
-                List<String> lines = Files.readAllLines(log());
-                throw new IllegalStateException("Server does not start, see %s\n%s".formatted(
-                        log(),
-                        String.join("\n", lines.subList(Math.max(0, lines.size() - 60), lines.size()))));
+                String errors = Files.readAllLines(log()).stream()
+                        .dropWhile(line -> !line.contains("\tERROR\t"))
+                        .limit(40)
+                        .collect(joining("\n"));
+                throw new IllegalStateException("Server does not start, see %s\n%s".formatted(log(), errors));
             }
             Thread.sleep(200);
         }

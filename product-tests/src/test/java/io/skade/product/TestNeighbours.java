@@ -16,7 +16,10 @@ package io.skade.product;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
+import java.util.Properties;
 
 import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
@@ -74,6 +77,26 @@ final class TestNeighbours
             execute(pond, "CREATE BRANCH dev IN TABLE t");
             execute(lake, "INSERT INTO t@dev VALUES 2");
             assertThat(query(pond, "SELECT n FROM t FOR VERSION AS OF 'dev' ORDER BY n")).containsExactly("1", "2");
+        }
+    }
+
+    /**
+     * The example for a cluster is a catalog that Trino loads; nothing listens where its tables would be.
+     */
+    @Test
+    void testExampleConfiguration()
+            throws Exception
+    {
+        Properties example = new Properties();
+        try (var reader = Files.newBufferedReader(Path.of("../etc/example/lake.properties"))) {
+            example.load(reader);
+        }
+        assertThat(example.stringPropertyNames()).contains("skade.store.path", "skade.warehouse");
+        SkadeServer.Builder builder = SkadeServer.builder("example-configuration");
+        example.stringPropertyNames().forEach(name -> builder.catalog("example", name, example.getProperty(name)));
+        try (SkadeServer server = builder.catalog("example", "skade.store.path", "${ENV:SKADE_DATA}/example").start();
+                Connection connection = server.connect("example", "s")) {
+            assertThat(query(connection, "SHOW SCHEMAS")).contains("information_schema", "system");
         }
     }
 

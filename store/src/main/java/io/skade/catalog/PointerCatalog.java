@@ -231,10 +231,11 @@ public final class PointerCatalog
                 case TABLE -> "rename_table";
                 case VIEW -> "rename_view";
             };
-            switch (store.commit(PointerCommit.of(
+            PointerCommit commit = PointerCommit.of(
                     author,
                     new PointerChange(from, pointer, Optional.empty(), operation, ImmutableList.of()),
-                    new PointerChange(to, Optional.empty(), pointer, operation, ImmutableList.of())))) {
+                    new PointerChange(to, Optional.empty(), pointer, operation, ImmutableList.of()));
+            switch (store.commit(commit)) {
                 case Committed _ -> {
                     return;
                 }
@@ -337,12 +338,13 @@ public final class PointerCatalog
                 pointers.add(new PointerChange(name, pointer, Optional.empty(), "rename_schema", ImmutableList.of()));
                 pointers.add(new PointerChange(TableIdentifier.of(to, name.name()), Optional.empty(), pointer, "rename_schema", ImmutableList.of()));
             });
-            switch (store.commit(new PointerCommit(
+            PointerCommit commit = new PointerCommit(
                     author,
                     ImmutableList.of(
                             new NamespaceChange(from, Optional.of(namespaceProperties), Optional.empty()),
                             new NamespaceChange(to, Optional.empty(), Optional.of(namespaceProperties))),
-                    pointers.build()))) {
+                    pointers.build());
+            switch (store.commit(commit)) {
                 case Committed _ -> {
                     return;
                 }

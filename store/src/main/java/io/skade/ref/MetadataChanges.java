@@ -13,12 +13,14 @@
  */
 package io.skade.ref;
 
-import com.google.common.collect.ImmutableList;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.common.collect.ImmutableMap;
 import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.RetryableValidationException;
 import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
@@ -31,6 +33,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
+import static com.google.common.collect.ImmutableList.toImmutableList;
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static java.util.Objects.requireNonNull;
@@ -102,9 +105,23 @@ final class MetadataChanges
     @Override
     public boolean mayMoveProtected(TableMetadata before)
     {
+        List<Snapshot> added = addedSnapshots();
         // such a snapshot holds the rows of its parent in other files
-        return !isReplaceTable() && !addedSnapshots().isEmpty() && addedSnapshots().stream()
-                .allMatch(snapshot -> DataOperations.REPLACE.equals(snapshot.operation()));
+        return !added.isEmpty() &&
+                added.stream().allMatch(snapshot -> DataOperations.REPLACE.equals(snapshot.operation())) &&
+                next.changes().stream().noneMatch(change -> mayChangeProtection(change, added));
+    }
+
+    /**
+     * Whether a change does more to refs or their protection than to take {@code main} to one of the added snapshots.
+     */
+    private static boolean mayChangeProtection(MetadataUpdate change, List<Snapshot> added)
+    {
+        return switch (change) {
+            case MetadataUpdate.SetProperties _, MetadataUpdate.RemoveProperties _, MetadataUpdate.RemoveSnapshotRef _, MetadataUpdate.RemoveSnapshots _ -> true;
+            case MetadataUpdate.SetSnapshotRef ref -> !isMain(ref) || added.stream().noneMatch(snapshot -> snapshot.snapshotId() == ref.snapshotId());
+            default -> false;
+        };
     }
 
     @Override
@@ -137,12 +154,16 @@ final class MetadataChanges
         }
         branch.ifPresent(name -> checkBranch(target, name));
         checkRequirements(base);
-        TableMetadata.Builder builder = TableMetadata.buildFrom(base);
+        boolean snapshotsBehind = isReplaceTable() && addedSnapshots().stream().anyMatch(snapshot -> snapshot.sequenceNumber() < base.lastSequenceNumber());
+        TableMetadata.Builder builder = TableMetadata.buildFrom(snapshotsBehind ? withAddedSnapshots(target) : base);
         try {
             if (isReplaceTable()) {
                 setWhatStayed(builder);
             }
             for (MetadataUpdate change : next.changes()) {
+                if (snapshotsBehind && change instanceof MetadataUpdate.AddSnapshot) {
+                    continue;
+                }
                 if (branch.isPresent() && isMain(change)) {
                     // keeps the retention of the branch
                     builder.setBranchSnapshot(((MetadataUpdate.SetSnapshotRef) change).snapshotId(), branch.get());
@@ -151,6 +172,7 @@ final class MetadataChanges
                     change.applyTo(builder);
                 }
             }
+            return builder.build();
         }
         catch (RetryableValidationException e) {
             throw new CommitFailedException(e, "Cannot commit: %s was changed since the commit was built: %s", target.name(), e.getMessage());
@@ -158,7 +180,6 @@ final class MetadataChanges
         catch (ValidationException | IllegalArgumentException e) {
             throw new CommitFailedException(e, "Cannot commit: the changes no longer fit %s: %s", target.name(), e.getMessage());
         }
-        return keepLastSequenceNumber(base, builder.build());
     }
 
     private void checkRequirements(TableMetadata base)
@@ -194,16 +215,24 @@ final class MetadataChanges
     }
 
     /**
-     * A replaced table's first snapshot has no parent, and Iceberg then takes its sequence number even if another commit got a higher one
-     * meanwhile. The numbers to come must be higher than all that were given.
+     * The newest version with the snapshots of a replacement whose sequence numbers were outrun. That does no harm, since the first of them has no
+     * parent: no file of theirs meets one of other snapshots. Iceberg's builder takes them, but would go back to their number as the last one.
      */
-    private static TableMetadata keepLastSequenceNumber(TableMetadata base, TableMetadata result)
+    private TableMetadata withAddedSnapshots(RefTarget target)
     {
-        if (result.lastSequenceNumber() >= base.lastSequenceNumber()) {
-            return result;
+        TableMetadata base = target.metadata();
+        if (base.formatVersion() >= 3) {
+            // the row ids may be given as well
+            throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
         }
-        return TableMetadataParser.fromJson(null, TableMetadataParser.toJson(result)
-                .replaceFirst("\"last-sequence-number\"\\s*:\\s*\\d+", "\"last-sequence-number\":" + base.lastSequenceNumber()));
+        long lastSequenceNumber = addedSnapshots().stream()
+                .mapToLong(Snapshot::sequenceNumber)
+                .reduce(base.lastSequenceNumber(), Math::max);
+        ObjectNode json = MetadataJson.of(base);
+        json.put("last-sequence-number", lastSequenceNumber);
+        ArrayNode snapshots = (ArrayNode) json.get("snapshots");
+        addedSnapshots().forEach(snapshot -> snapshots.add(MetadataJson.parse(SnapshotParser.toJson(snapshot))));
+        return TableMetadataParser.fromJson(base.metadataFileLocation(), json);
     }
 
     private void checkBranch(RefTarget target, String name)
@@ -232,7 +261,7 @@ final class MetadataChanges
         return next.changes().stream()
                 .filter(MetadataUpdate.AddSnapshot.class::isInstance)
                 .map(change -> ((MetadataUpdate.AddSnapshot) change).snapshot())
-                .collect(ImmutableList.toImmutableList());
+                .collect(toImmutableList());
     }
 
     private boolean has(Class<? extends MetadataUpdate> type)

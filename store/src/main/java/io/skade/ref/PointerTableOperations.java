@@ -85,6 +85,10 @@ public final class PointerTableOperations
     private void load(CatalogState state)
     {
         Optional<TablePointer> pointer = state.find(name, PointerKind.TABLE);
+        if (current != null && pointer.isPresent() && pointer.get().metadataLocation().equals(current.metadataFileLocation())) {
+            // the same object: Iceberg takes another one for a change of the table
+            return;
+        }
         TableMetadata found = pointer.map(value -> committer.files().read(io, value.metadataLocation())).orElse(null);
         if (current != null && found != null && current.uuid() != null && !current.uuid().equals(found.uuid())) {
             throw new CommitFailedException("Table %s was dropped and created again: uuid %s is now %s", name, current.uuid(), found.uuid());

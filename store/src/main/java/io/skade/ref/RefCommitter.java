@@ -30,9 +30,7 @@ import io.skade.store.PointerKind;
 import io.skade.store.PointerStore;
 import io.skade.store.RefChange;
 import io.skade.store.TablePointer;
-import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.CatalogUtil;
-import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.AlreadyExistsException;
@@ -151,8 +149,7 @@ public final class RefCommitter
             }
             case Conflict(List<Mismatch> mismatches) -> throw switch (mismatches.getFirst()) {
                 case NamespaceMissing _ -> new NoSuchNamespaceException("Cannot create table %s. Namespace does not exist: %s", name, name.namespace());
-                case PointerMismatch(_, _, Optional<TablePointer> actual) when actual.isPresent() && actual.get().kind() == PointerKind.VIEW ->
-                        new AlreadyExistsException("View with same name already exists: %s", name);
+                case PointerMismatch(_, _, Optional<TablePointer> actual) when actual.isPresent() && actual.get().kind() == PointerKind.VIEW -> new AlreadyExistsException("View with same name already exists: %s", name);
                 default -> new AlreadyExistsException("Requirement failed: table already exists: %s", name);
             };
         }
@@ -164,7 +161,7 @@ public final class RefCommitter
         updates.forEach((name, update) -> {
             TablePointer pointer = state.find(name, PointerKind.TABLE).orElseThrow(() -> new NoSuchTableException("Table does not exist: %s", name));
             TableMetadata before = files.read(io, pointer.metadataLocation());
-            TableMetadata after = update.apply(new RefTarget(name, before, () -> emptySnapshot(io, name, before)));
+            TableMetadata after = update.apply(new RefTarget(name, before, io));
             Step step = new Step(name, pointer, update, before, after);
             checkProtected(step);
             steps.add(step);
@@ -255,11 +252,6 @@ public final class RefCommitter
             // the commit is done; what is left is taken by the removal of orphan files
             log.warn(e, "Cannot delete old metadata files of %s", after.location());
         }
-    }
-
-    private Snapshot emptySnapshot(FileIO io, TableIdentifier name, TableMetadata metadata)
-    {
-        return new BaseTable(new SnapshotTableOperations(metadata, io), name.toString()).newFastAppend().apply();
     }
 
     private static void backOff(int attempt)

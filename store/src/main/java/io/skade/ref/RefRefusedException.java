@@ -28,18 +28,30 @@ public class RefRefusedException
      */
     public enum Reason
     {
-        /** The ref does not exist, or is of the other kind. */
+        /**
+         * The ref does not exist, or is of the other kind.
+         */
         REF_NOT_FOUND,
         REF_ALREADY_EXISTS,
-        /** The new snapshot does not descend from the branch's present one. */
+        /**
+         * The new snapshot does not descend from the branch's present one.
+         */
         NOT_FAST_FORWARD,
-        /** The new snapshot is not an ancestor of the branch's present one. */
+        /**
+         * The new snapshot is not an ancestor of the branch's present one.
+         */
         NOT_ANCESTOR,
-        /** The ref is protected, see {@link ProtectedRefs}. */
+        /**
+         * The ref is protected, see {@link ProtectedRefs}.
+         */
         PROTECTED,
-        /** The ref is not at the snapshot that the caller expects. */
+        /**
+         * The ref is not at the snapshot that the caller expects.
+         */
         UNEXPECTED_SNAPSHOT,
-        /** A name, a snapshot id, an age or another value cannot be used. */
+        /**
+         * A name, a snapshot id, an age or another value cannot be used.
+         */
         INVALID_VALUE,
     }
 

@@ -13,25 +13,23 @@
  */
 package io.skade.ref;
 
-import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.catalog.TableIdentifier;
-
-import java.util.function.Supplier;
+import org.apache.iceberg.io.FileIO;
 
 import static java.util.Objects.requireNonNull;
 
 /**
  * The table that a {@link RefUpdate} is applied to.
  *
- * @param emptySnapshot gives a new snapshot without rows or parent, for a branch of a table that has no snapshot yet
+ * @param io for updates that write manifests, such as a cherry-pick; the metadata file itself is written by whoever applies the update
  */
-public record RefTarget(TableIdentifier name, TableMetadata metadata, Supplier<Snapshot> emptySnapshot)
+public record RefTarget(TableIdentifier name, TableMetadata metadata, FileIO io)
 {
     public RefTarget
     {
         requireNonNull(name, "name is null");
         requireNonNull(metadata, "metadata is null");
-        requireNonNull(emptySnapshot, "emptySnapshot is null");
+        requireNonNull(io, "io is null");
     }
 }

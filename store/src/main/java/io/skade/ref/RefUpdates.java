@@ -16,14 +16,17 @@ package io.skade.ref;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
+import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.SnapshotRefType;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.exceptions.ValidationException;
 import org.apache.iceberg.util.SnapshotUtil;
+import org.apache.iceberg.util.WapUtil;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -59,9 +62,13 @@ public final class RefUpdates
     public enum IfExists
     {
         REFUSE,
-        /** Leave it as it is. */
+        /**
+         * Leave it as it is.
+         */
         KEEP,
-        /** Move it, keep the retention that is not given anew. */
+        /**
+         * Move it, keep the retention that is not given anew.
+         */
         REPLACE,
     }
 
@@ -114,7 +121,8 @@ public final class RefUpdates
             if (type == SnapshotRefType.TAG) {
                 throw noSnapshot(target, "create tag " + name);
             }
-            Snapshot snapshot = target.emptySnapshot().get();
+            // an append of nothing: no rows and no parent
+            Snapshot snapshot = new BaseTable(new SnapshotTableOperations(target.metadata(), target.io()), target.name().toString()).newFastAppend().apply();
             return TableMetadata.buildFrom(target.metadata())
                     .addSnapshot(snapshot)
                     .setRef(name, retention.applyTo(SnapshotRef.branchBuilder(snapshot.snapshotId()).build()))
@@ -342,6 +350,55 @@ public final class RefUpdates
             long snapshotId = select(target, to).orElseThrow(() -> noSnapshot(target, "set the snapshot of " + branch));
             return with(target, branch, at(ref, snapshotId));
         });
+    }
+
+    /**
+     * Applies the changes of a snapshot once more, on a branch. By Iceberg's rules: an append or a replacement of whole partitions, or any snapshot whose
+     * parent the branch is at, and none that the branch has already.
+     */
+    public static RefUpdate cherrypickSnapshot(long snapshotId, String branch)
+    {
+        return update("cherrypick_snapshot", target -> {
+            select(target, new SnapshotSelector.AtSnapshot(snapshotId));
+            return cherrypick(target, snapshotId, branch);
+        });
+    }
+
+    /**
+     * Cherry-picks the one snapshot that another engine staged under a write-audit-publish id to {@code main}.
+     */
+    public static RefUpdate publishChanges(String wapId)
+    {
+        return update("publish_changes", target -> {
+            List<Snapshot> staged = target.metadata().snapshots().stream()
+                    .filter(snapshot -> wapId.equals(WapUtil.stagedWapId(snapshot)))
+                    .toList();
+            if (staged.size() != 1) {
+                throw new RefRefusedException(INVALID_VALUE, "Cannot publish changes of %s: %s snapshots are staged with wap_id %s", target.name(), staged.isEmpty() ? "no" : staged.size(), wapId);
+            }
+            return cherrypick(target, staged.getFirst().snapshotId(), MAIN_BRANCH);
+        });
+    }
+
+    private static TableMetadata cherrypick(RefTarget target, long snapshotId, String branch)
+    {
+        if (!branch.equals(MAIN_BRANCH)) {
+            load(target, branch, SnapshotRefType.BRANCH);
+        }
+        TableMetadata view = RefViews.viewBranch(target.metadata(), branch);
+        BuildingTableOperations operations = new BuildingTableOperations(view, target.io());
+        try {
+            new BaseTable(operations, target.name().toString()).manageSnapshots().cherrypick(snapshotId).commit();
+        }
+        catch (ValidationException e) {
+            throw new RefRefusedException(INVALID_VALUE, "Cannot cherry-pick %s to %s of %s: %s", snapshotId, branch, target.name(), e.getMessage());
+        }
+        if (operations.current() == view) {
+            return target.metadata();
+        }
+        return branch.equals(MAIN_BRANCH)
+                ? operations.current()
+                : MetadataChanges.onBranch(branch, view, operations.current()).apply(target);
     }
 
     /**

@@ -13,9 +13,6 @@
  */
 package io.skade.ref;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.iceberg.ManifestFile;
@@ -33,8 +30,6 @@ import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.io.FileIO;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -54,8 +49,6 @@ import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
  */
 public final class RefViews
 {
-    private static final ObjectMapper JSON = JsonMapper.builder().build();
-
     private final MetadataFiles files;
 
     public RefViews(MetadataFiles files)
@@ -75,10 +68,18 @@ public final class RefViews
         if (branch.equals(MAIN_BRANCH)) {
             return metadata;
         }
-        return files.derived(
-                metadata.metadataFileLocation(),
-                "branch " + branch,
-                () -> TableMetadataParser.fromJson(metadata.metadataFileLocation(), branchJson(metadata, metadata.snapshot(ref.snapshotId()))));
+        return files.derived(metadata.metadataFileLocation(), "branch " + branch, () -> viewBranch(metadata, branch));
+    }
+
+    /**
+     * The view of a branch that exists, made anew.
+     */
+    static TableMetadata viewBranch(TableMetadata metadata, String branch)
+    {
+        if (branch.equals(MAIN_BRANCH)) {
+            return metadata;
+        }
+        return TableMetadataParser.fromJson(metadata.metadataFileLocation(), branchJson(metadata, metadata.snapshot(metadata.ref(branch).snapshotId())));
     }
 
     /**
@@ -87,7 +88,7 @@ public final class RefViews
      */
     private static ObjectNode branchJson(TableMetadata metadata, Snapshot snapshot)
     {
-        ObjectNode json = (ObjectNode) read(TableMetadataParser.toJson(metadata));
+        ObjectNode json = MetadataJson.of(metadata);
         json.put("current-snapshot-id", snapshot.snapshotId());
         putMain((ObjectNode) json.get("refs"), snapshot);
         putLog(json, metadata, snapshot);
@@ -134,7 +135,7 @@ public final class RefViews
     {
         Schema schema = snapshot.schemaId() == null ? metadata.schema() : metadata.schemasById().getOrDefault(snapshot.schemaId(), metadata.schema());
         List<PartitionSpec> specs = specs(io, metadata, snapshot, schema);
-        ObjectNode json = JSON.createObjectNode();
+        ObjectNode json = MetadataJson.create();
         json.put("format-version", metadata.formatVersion());
         if (metadata.uuid() != null) {
             json.put("table-uuid", metadata.uuid());
@@ -145,10 +146,10 @@ public final class RefViews
         json.put("last-column-id", metadata.lastColumnId());
         json.put("current-schema-id", schema.schemaId());
         ArrayNode schemas = json.putArray("schemas");
-        metadata.schemas().forEach(value -> schemas.add(read(SchemaParser.toJson(value))));
+        metadata.schemas().forEach(value -> schemas.add(MetadataJson.parse(SchemaParser.toJson(value))));
         json.put("default-spec-id", defaultSpec(metadata, schema, specs).specId());
         ArrayNode partitionSpecs = json.putArray("partition-specs");
-        specs.forEach(spec -> partitionSpecs.add(read(PartitionSpecParser.toJson(spec))));
+        specs.forEach(spec -> partitionSpecs.add(MetadataJson.parse(PartitionSpecParser.toJson(spec))));
         json.put("last-partition-id", metadata.lastAssignedPartitionId());
         // the present sort order may name columns that the schema does not have; it matters to writes only
         json.put("default-sort-order-id", 0);
@@ -157,12 +158,12 @@ public final class RefViews
         metadata.properties().forEach(properties::put);
         json.put("current-snapshot-id", snapshot.snapshotId());
         putMain(json.putObject("refs"), snapshot);
-        json.putArray("snapshots").add(read(SnapshotParser.toJson(snapshot)));
+        json.putArray("snapshots").add(MetadataJson.parse(SnapshotParser.toJson(snapshot)));
         putLog(json, metadata, snapshot);
         ArrayNode statistics = json.putArray("statistics");
         for (StatisticsFile file : metadata.statisticsFiles()) {
             if (file.snapshotId() == snapshot.snapshotId()) {
-                statistics.add(read(StatisticsFileParser.toJson(file)));
+                statistics.add(MetadataJson.parse(StatisticsFileParser.toJson(file)));
             }
         }
         if (metadata.formatVersion() >= 3) {
@@ -208,15 +209,5 @@ public final class RefViews
         return spec.fields().stream()
                 .map(PartitionField::sourceId)
                 .allMatch(id -> schema.findField(id) != null);
-    }
-
-    private static JsonNode read(String json)
-    {
-        try {
-            return JSON.readTree(json);
-        }
-        catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -19,9 +19,13 @@ package io.skade.store;
 public enum RefChangeKind
 {
     CREATED,
-    /** The snapshot is another one; retention may have changed as well. */
+    /**
+     * The snapshot is another one; retention may have changed as well.
+     */
     MOVED,
-    /** Only the retention is another one. */
+    /**
+     * Only the retention is another one.
+     */
     RETENTION_CHANGED,
     DROPPED,
 }

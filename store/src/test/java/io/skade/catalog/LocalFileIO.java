@@ -38,7 +38,7 @@ public final class LocalFileIO
     public InputFile newInputFile(String path)
     {
         if (!java.nio.file.Files.exists(toPath(path))) {
-            throw new NotFoundException("File does not exist: %s", path);
+            throw new NotFoundException("Failed to open input stream for file: %s", path);
         }
         return Files.localInput(toPath(path).toFile());
     }

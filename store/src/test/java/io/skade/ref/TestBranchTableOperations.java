@@ -18,6 +18,7 @@ import com.google.common.collect.ImmutableMap;
 import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.RefUpdates.IfMissing;
 import io.skade.ref.SnapshotSelector.AtRef;
+import io.skade.store.InterceptedPointerStore;
 import io.skade.store.LogEntry.TableChange;
 import io.skade.store.PointerStore;
 import io.skade.store.RefChange;
@@ -49,7 +50,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
-import static com.google.common.collect.Iterables.getOnlyElement;
 import static com.google.common.collect.Streams.stream;
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
@@ -209,7 +209,7 @@ class TestBranchTableOperations
     @Test
     void testDelete()
     {
-        DataFile file = getOnlyElement(lake.metadata(T).snapshot(first).addedDataFiles(lake.io()));
+        DataFile file = lake.metadata(T).snapshot(first).addedDataFiles(lake.io()).iterator().next();
         lake.loadBranch(T, "audit").newDelete().deleteFile(file).commit();
         assertThat(lake.load(T).newScan().useRef("audit").planFiles()).isEmpty();
         assertThat(lake.load(T).newScan().planFiles()).hasSize(1);

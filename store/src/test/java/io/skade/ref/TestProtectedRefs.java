@@ -19,6 +19,7 @@ import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.RefUpdates.IfMissing;
 import io.skade.ref.SnapshotSelector.AtRef;
 import io.skade.ref.SnapshotSelector.AtSnapshot;
+import io.skade.store.InterceptedPointerStore;
 import io.skade.store.LogEntry.TableChange;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.DataFile;
@@ -174,6 +175,30 @@ class TestProtectedRefs
         transaction.newRewrite().deleteFile(lake.load(T).currentSnapshot().addedDataFiles(lake.io()).iterator().next()).addFile(dataFile()).commit();
         transaction.newAppend().appendFile(dataFile()).commit();
         assertProtected("main", "append", transaction::commitTransaction);
+    }
+
+    /**
+     * A compaction opens the door for itself only.
+     */
+    @Test
+    void testRewriteWithOtherChanges()
+    {
+        Transaction properties = rewrite();
+        properties.updateProperties().set(ProtectedRefs.PROPERTY, "").commit();
+        assertRefused("Cannot change the property skade.protected-refs of db.t: only protect_ref and unprotect_ref do", properties::commitTransaction);
+        Transaction refs = rewrite();
+        refs.manageSnapshots().removeBranch("release").commit();
+        assertProtected("main", "replace", refs::commitTransaction);
+        Transaction rollback = rewrite();
+        rollback.manageSnapshots().setCurrentSnapshot(first).commit();
+        assertProtected("main", "replace", rollback::commitTransaction);
+    }
+
+    private Transaction rewrite()
+    {
+        Transaction transaction = lake.load(T).newTransaction();
+        transaction.newRewrite().deleteFile(file).addFile(dataFile()).commit();
+        return transaction;
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.skade.ref.RefRefusedException.Reason;
 import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.SnapshotSelector.AtRef;
 import io.skade.ref.SnapshotSelector.AtSnapshot;
+import io.skade.store.InterceptedPointerStore;
 import io.skade.store.LogEntry;
 import io.skade.store.LogEntry.TableChange;
 import io.skade.store.PointerStore;
@@ -62,6 +63,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
 import static io.skade.ref.RefRefusedException.Reason.NOT_ANCESTOR;
 import static io.skade.ref.RefRefusedException.Reason.NOT_FAST_FORWARD;
 import static io.skade.ref.RefRefusedException.Reason.REF_ALREADY_EXISTS;
@@ -736,7 +738,7 @@ class TestRefCommitter
 
     private Map<TableIdentifier, TablePointer> pointers()
     {
-        return lake.store().state().pointers(T.namespace()).collect(ImmutableMap.toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
+        return lake.store().state().pointers(T.namespace()).collect(toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
     static void run(int threads, Task task)

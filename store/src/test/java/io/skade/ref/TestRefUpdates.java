@@ -21,10 +21,12 @@ import io.skade.ref.SnapshotSelector.AtRef;
 import io.skade.ref.SnapshotSelector.AtSnapshot;
 import io.skade.ref.SnapshotSelector.AtTag;
 import io.skade.ref.SnapshotSelector.AtTime;
+import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.SnapshotRefType;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.inmemory.InMemoryFileIO;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -201,12 +203,14 @@ class TestRefUpdates
         {
             metadata = emptyTable();
             TableMetadata after = apply(createBranch("b", FROM_MAIN, REF_AGE, IfExists.REFUSE));
-            assertThat(after.refs()).isEqualTo(ImmutableMap.of("b", SnapshotRef.branchBuilder(100).maxRefAgeMs(10L).build()));
-            assertThat(after.snapshot(100).parentId()).isNull();
+            Snapshot empty = after.snapshots().getFirst();
+            assertThat(after.refs()).isEqualTo(ImmutableMap.of("b", SnapshotRef.branchBuilder(empty.snapshotId()).maxRefAgeMs(10L).build()));
+            assertThat(empty.parentId()).isNull();
+            assertThat(empty.summary()).containsEntry("total-records", "0");
             assertThat(after.currentSnapshot()).isNull();
 
-            assertThat(apply(createBranch("main", FROM_MAIN, Retention.DEFAULT, IfExists.REFUSE)).refs())
-                    .isEqualTo(ImmutableMap.of("main", SnapshotRef.branchBuilder(100).build()));
+            after = apply(createBranch("main", FROM_MAIN, Retention.DEFAULT, IfExists.REFUSE));
+            assertThat(after.refs()).isEqualTo(ImmutableMap.of("main", SnapshotRef.branchBuilder(after.snapshots().getFirst().snapshotId()).build()));
             assertRefused(createBranch("b", new AtRef("dev"), Retention.DEFAULT, IfExists.REFUSE), REF_NOT_FOUND, "Ref does not exist in db.t: dev");
             assertRefused(createBranch("b", new AtTime(time(9)), Retention.DEFAULT, IfExists.REFUSE), INVALID_VALUE, "No snapshot of db.t was current at 2020-01-01T09:00:00Z");
         }
@@ -661,7 +665,7 @@ class TestRefUpdates
 
     private TableMetadata apply(RefUpdate update)
     {
-        return update.apply(new RefTarget(NAME, metadata, () -> snapshot(100, OptionalLong.empty())));
+        return update.apply(new RefTarget(NAME, metadata, new InMemoryFileIO()));
     }
 
     /**

@@ -51,7 +51,6 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
-import static com.google.common.collect.Iterables.getOnlyElement;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -172,7 +171,7 @@ final class TestingCatalog
 
     TableMove commit(TableIdentifier name, RefUpdate update)
     {
-        return getOnlyElement(committer().commit(io, ALICE, ImmutableMap.of(name, update)));
+        return committer().commit(io, ALICE, ImmutableMap.of(name, update)).getFirst();
     }
 
     /**

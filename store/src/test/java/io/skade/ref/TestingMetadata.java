@@ -13,20 +13,20 @@
  */
 package io.skade.ref;
 
+import com.google.common.collect.ImmutableMap;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.types.Types;
 
 import java.time.Instant;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
-
-import static com.google.common.collect.ImmutableMap.of;
 
 /**
  * A table that exists in memory only. Its snapshots have no files:
@@ -36,7 +36,7 @@ import static com.google.common.collect.ImmutableMap.of;
  *        4 -- 5
  * </pre>
  * {@code main} is at 3, the branch {@code audit} at 5 and {@code dev} at 6, the tag {@code v1} at 1. Snapshot {@code n} was committed {@code n} hours
- * after {@link #START}.
+ * after {@link #START}, and the table was last changed some hours later.
  */
 final class TestingMetadata
 {
@@ -52,14 +52,15 @@ final class TestingMetadata
     static TableMetadata table()
     {
         TableMetadata table = emptyTable();
-        table = change(table, builder -> builder.setBranchSnapshot(snapshot(1, OptionalLong.empty()), "main"));
+        table = change(table, builder -> builder
+                .addSnapshot(snapshot(1, OptionalLong.empty()))
+                .setRef("main", SnapshotRef.builderFrom(MAIN, 1).build()));
         table = change(table, builder -> builder.setBranchSnapshot(snapshot(2, OptionalLong.of(1)), "main"));
         table = change(table, builder -> builder.setBranchSnapshot(snapshot(3, OptionalLong.of(2)), "main"));
         return change(table, builder -> builder
                 .addSnapshot(snapshot(4, OptionalLong.of(2)))
                 .addSnapshot(snapshot(5, OptionalLong.of(4)))
                 .addSnapshot(snapshot(6, OptionalLong.of(3)))
-                .setRef("main", MAIN)
                 .setRef("audit", AUDIT)
                 .setRef("dev", DEV)
                 .setRef("v1", V1));
@@ -68,8 +69,8 @@ final class TestingMetadata
     static TableMetadata emptyTable()
     {
         Schema schema = new Schema(Types.NestedField.required(1, "id", Types.LongType.get()));
-        TableMetadata table = TableMetadata.newTableMetadata(schema, PartitionSpec.unpartitioned(), "/warehouse/t", of("owner", "alice"));
-        return TableMetadata.buildFrom(table).discardChanges().withMetadataLocation("/warehouse/t/metadata/00000-a.metadata.json").build();
+        TableMetadata table = TableMetadata.newTableMetadata(schema, PartitionSpec.unpartitioned(), "/warehouse/t", ImmutableMap.of("owner", "alice"));
+        return asRead(table, 0);
     }
 
     /**
@@ -79,11 +80,14 @@ final class TestingMetadata
     {
         TableMetadata.Builder builder = TableMetadata.buildFrom(table);
         change.accept(builder);
-        int version = MetadataFiles.version(table.metadataFileLocation()) + 1;
-        return TableMetadata.buildFrom(builder.build())
-                .discardChanges()
-                .withMetadataLocation("/warehouse/t/metadata/0000%s-a.metadata.json".formatted(version))
-                .build();
+        return asRead(builder.build(), MetadataFiles.version(table.metadataFileLocation()) + 1);
+    }
+
+    private static TableMetadata asRead(TableMetadata table, int version)
+    {
+        return TableMetadataParser.fromJson(
+                "/warehouse/t/metadata/0000%s-a.metadata.json".formatted(version),
+                TableMetadataParser.toJson(table).replaceFirst("\"last-updated-ms\":\\d+", "\"last-updated-ms\":" + time(10 + version).toEpochMilli()));
     }
 
     static Snapshot snapshot(long id, OptionalLong parentId)

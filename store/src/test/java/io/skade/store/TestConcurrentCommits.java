@@ -145,10 +145,11 @@ class TestConcurrentCommits
                             CatalogState state = store.state();
                             TablePointer leftPointer = state.find(left).orElseThrow();
                             TablePointer rightPointer = state.find(right).orElseThrow();
-                            if (store.commit(PointerCommit.of(
+                            PointerCommit commit = PointerCommit.of(
                                     ALICE,
                                     move(left, leftPointer, leftPointer.version() + 1),
-                                    move(right, rightPointer, rightPointer.version() + 1))) instanceof Committed) {
+                                    move(right, rightPointer, rightPointer.version() + 1));
+                            if (store.commit(commit) instanceof Committed) {
                                 break;
                             }
                             conflicts.incrementAndGet();

@@ -27,6 +27,7 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 import static io.skade.store.TestingPointers.refs;
+import static java.lang.Math.toIntExact;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -88,7 +89,7 @@ class TestCrash
     {
         CatalogState state = store.state();
         List<LogEntry> log = store.log(Integer.MAX_VALUE).reversed();
-        assertThat(log).as(where).hasSize(Math.toIntExact(state.lastLogId()));
+        assertThat(log).as(where).hasSize(toIntExact(state.lastLogId()));
 
         // each entry is one whole commit, and each thread's commits are there in their order without a gap
         long[] numbers = new long[CrashingWriter.THREADS];

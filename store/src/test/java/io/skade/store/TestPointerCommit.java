@@ -85,8 +85,8 @@ class TestPointerCommit
         assertThat(pointer.moveTo("other", "m", ImmutableMap.of()))
                 .isEqualTo(new TablePointer(PointerKind.TABLE, pointer.id(), "other", "m", ImmutableMap.of(), 1));
         assertThat(TablePointer.newTable("uuid", "m", ImmutableMap.of(
-                        "b", SnapshotRef.branchBuilder(1).build(),
-                        "a", SnapshotRef.branchBuilder(1).build())).refs().keySet())
+                "b", SnapshotRef.branchBuilder(1).build(),
+                "a", SnapshotRef.branchBuilder(1).build())).refs().keySet())
                 .containsExactly("a", "b");
     }
 }

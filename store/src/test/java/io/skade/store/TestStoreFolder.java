@@ -23,7 +23,6 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,6 +42,7 @@ import static io.skade.store.TestingPointers.move;
 import static io.skade.store.TestingPointers.moved;
 import static io.skade.store.TestingPointers.newTable;
 import static io.skade.store.TestingPointers.table;
+import static java.lang.Math.toIntExact;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -170,9 +170,15 @@ class TestStoreFolder
      * How many files this process has open, 0 where that cannot be seen.
      */
     private static long openFiles()
+            throws IOException
     {
-        String[] files = new File("/proc/self/fd").list();
-        return files == null ? 0 : files.length;
+        Path open = Path.of("/proc/self/fd");
+        if (!Files.isDirectory(open)) {
+            return 0;
+        }
+        try (Stream<Path> files = Files.list(open)) {
+            return files.count();
+        }
     }
 
     @Test
@@ -312,7 +318,7 @@ class TestStoreFolder
     {
         try (RocksDbPointerStore store = RocksDbPointerStore.open(folder)) {
             assertThat(content(store.state())).isEqualTo(content);
-            assertThat(store.log(Integer.MAX_VALUE)).hasSize(Math.toIntExact((long) content.get("last log id")));
+            assertThat(store.log(Integer.MAX_VALUE)).hasSize(toIntExact((long) content.get("last log id")));
         }
     }
 

@@ -236,7 +236,7 @@ class TestStoreFormat
     {
         byte[] whole = bytes(readable.hex());
         for (int i = 0; i < whole.length; i++) {
-            for (int value : new int[] {0, 1, 2, 0x7f, 0x80, 0xff}) {
+            for (int value : new int[] {0, 1, 2, 0x7F, 0x80, 0xFF}) {
                 byte[] damaged = whole.clone();
                 damaged[i] = (byte) value;
                 try {

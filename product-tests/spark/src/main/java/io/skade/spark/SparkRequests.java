@@ -59,6 +59,10 @@ public final class SparkRequests
                 .config("spark.sql.catalog.hadoop.type", "hadoop")
                 .config("spark.sql.catalog.hadoop.warehouse", args[0])
                 .config("spark.sql.defaultCatalog", "hadoop")
+                // loads tables by location; without a type it wants a Hive metastore
+                .config("spark.sql.catalog.default_iceberg", "org.apache.iceberg.spark.SparkCatalog")
+                .config("spark.sql.catalog.default_iceberg.type", "hadoop")
+                .config("spark.sql.catalog.default_iceberg.warehouse", args[0])
                 .getOrCreate();
 
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, UTF_8));

@@ -11,13 +11,8 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package io.skade.ref;
+package io.skade.store;
 
-import io.skade.store.CatalogState;
-import io.skade.store.CommitResult;
-import io.skade.store.LogEntry;
-import io.skade.store.PointerCommit;
-import io.skade.store.PointerStore;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
 import java.util.List;
@@ -30,13 +25,13 @@ import static java.util.Objects.requireNonNull;
 /**
  * A pointer store whose next commits go another way than straight into the store behind it.
  */
-final class InterceptedPointerStore
+public final class InterceptedPointerStore
         implements PointerStore
 {
     private final PointerStore store;
     private final Queue<Interceptor> interceptors = new ConcurrentLinkedQueue<>();
 
-    InterceptedPointerStore(PointerStore store)
+    public InterceptedPointerStore(PointerStore store)
     {
         this.store = requireNonNull(store, "store is null");
     }
@@ -44,7 +39,7 @@ final class InterceptedPointerStore
     /**
      * Adds what becomes of one more commit.
      */
-    InterceptedPointerStore intercept(Interceptor interceptor)
+    public InterceptedPointerStore intercept(Interceptor interceptor)
     {
         interceptors.add(interceptor);
         return this;
@@ -53,7 +48,7 @@ final class InterceptedPointerStore
     /**
      * One commit meets what the action does just before it.
      */
-    InterceptedPointerStore interfere(Runnable action)
+    public InterceptedPointerStore interfere(Runnable action)
     {
         return intercept(commit -> {
             action.run();
@@ -64,7 +59,7 @@ final class InterceptedPointerStore
     /**
      * One commit fails with an unknown outcome, and is not made.
      */
-    InterceptedPointerStore failBefore()
+    public InterceptedPointerStore failBefore()
     {
         return intercept(_ -> {
             throw new CommitStateUnknownException(new RuntimeException("no answer"));
@@ -74,7 +69,7 @@ final class InterceptedPointerStore
     /**
      * One commit fails with an unknown outcome, and is made.
      */
-    InterceptedPointerStore failAfter()
+    public InterceptedPointerStore failAfter()
     {
         return intercept(commit -> {
             store.commit(commit);
@@ -113,7 +108,7 @@ final class InterceptedPointerStore
         store.close();
     }
 
-    interface Interceptor
+    public interface Interceptor
     {
         CommitResult commit(PointerCommit commit);
     }

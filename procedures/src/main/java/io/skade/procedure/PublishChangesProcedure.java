@@ -1,0 +1,35 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.procedure;
+
+import io.skade.ref.RefUpdates;
+
+import static io.skade.procedure.RefRequest.changing;
+import static io.trino.spi.type.VarcharType.VARCHAR;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
+
+final class PublishChangesProcedure
+        extends RefProcedure
+{
+    PublishChangesProcedure()
+    {
+        super("publish_changes", required("wap_id", VARCHAR));
+    }
+
+    @Override
+    RefRequest read(ArgumentValues values)
+    {
+        return changing(MAIN_BRANCH, RefUpdates.publishChanges(values.string("wap_id")));
+    }
+}

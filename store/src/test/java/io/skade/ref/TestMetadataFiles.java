@@ -1,0 +1,114 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.google.common.collect.ImmutableMap;
+import io.skade.catalog.LocalFileIO;
+import org.apache.iceberg.PartitionSpec;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.TableProperties;
+import org.apache.iceberg.exceptions.NotFoundException;
+import org.apache.iceberg.io.FileIO;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+
+import static io.skade.ref.TestingCatalog.SCHEMA;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class TestMetadataFiles
+{
+    @TempDir
+    private Path folder;
+
+    private final FileIO io = new LocalFileIO();
+    private final MetadataFiles files = new MetadataFiles(10_000_000);
+
+    @Test
+    void testWriteAndRead()
+            throws IOException
+    {
+        TableMetadata written = files.write(io, metadata(ImmutableMap.of()), 7);
+        String location = written.metadataFileLocation();
+        assertThat(location).matches(folder + "/metadata/00007-[0-9a-f-]{36}\\.metadata\\.json");
+        assertThat(written.changes()).isEmpty();
+        // as it would be read from the file
+        TableMetadata read = new MetadataFiles(0).read(io, location);
+        assertThat(TableMetadataParser.toJson(read)).isEqualTo(TableMetadataParser.toJson(written));
+        assertThat(read.metadataFileLocation()).isEqualTo(location);
+        // kept: the file is not looked at
+        Files.delete(Path.of(location));
+        assertThat(files.read(io, location)).isSameAs(written);
+        files.forget(location);
+        assertThatThrownBy(() -> files.read(io, location))
+                .isInstanceOf(NotFoundException.class)
+                .hasMessage("Failed to open input stream for file: %s", location);
+    }
+
+    @Test
+    void testNothingIsKeptWithoutRoom()
+    {
+        MetadataFiles small = new MetadataFiles(0);
+        TableMetadata written = small.write(io, metadata(ImmutableMap.of()), 0);
+        assertThat(small.read(io, written.metadataFileLocation())).isNotSameAs(written);
+    }
+
+    /**
+     * Two writers of the same version write two files.
+     */
+    @Test
+    void testNamesDiffer()
+    {
+        TableMetadata metadata = metadata(ImmutableMap.of());
+        assertThat(Set.of(files.write(io, metadata, 1).metadataFileLocation(), files.write(io, metadata, 1).metadataFileLocation())).hasSize(2);
+    }
+
+    @Test
+    void testCompressedMetadata()
+    {
+        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, "gzip")), 0);
+        assertThat(written.metadataFileLocation()).endsWith(".gz.metadata.json");
+        assertThat(TableMetadataParser.toJson(new MetadataFiles(0).read(io, written.metadataFileLocation()))).isEqualTo(TableMetadataParser.toJson(written));
+    }
+
+    @Test
+    void testMetadataFolderOfItsOwn()
+    {
+        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.WRITE_METADATA_LOCATION, folder.resolve("elsewhere") + "/")), 0);
+        assertThat(Path.of(written.metadataFileLocation()).getParent()).isEqualTo(folder.resolve("elsewhere"));
+    }
+
+    @Test
+    void testVersion()
+    {
+        assertThat(MetadataFiles.version("s3://b/t/metadata/00012-8f2a.metadata.json")).isEqualTo(12);
+        assertThat(MetadataFiles.version("/t/metadata/v3.metadata.json")).isEqualTo(3);
+        assertThat(MetadataFiles.version("00001-a.gz.metadata.json")).isEqualTo(1);
+        assertThat(MetadataFiles.version("/00009-folder/metadata/current.metadata.json")).isEqualTo(-1);
+        assertThat(MetadataFiles.version("/t/metadata/99999999999-a.metadata.json")).isEqualTo(-1);
+        assertThat(MetadataFiles.version("/t/metadata/12")).isEqualTo(-1);
+    }
+
+    private TableMetadata metadata(Map<String, String> properties)
+    {
+        return TableMetadata.newTableMetadata(SCHEMA, PartitionSpec.unpartitioned(), folder.toString(), properties);
+    }
+}
