@@ -79,7 +79,8 @@ class TestReadRef
                 "DROP TABLE tagged",
                 "CREATE TABLE another (n int)",
                 "CREATE BRANCH b IN TABLE tagged",
-                "CALL system.create_tag('tpch', 'tagged', 'x')"}) {
+                "CALL system.create_tag('tpch', 'tagged', 'x')",
+        }) {
             assertQueryFails(GOLD, statement, "Access Denied: .*");
         }
 
