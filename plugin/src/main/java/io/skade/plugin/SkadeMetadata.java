@@ -148,9 +148,7 @@ public class SkadeMetadata
      */
     private SchemaTableName nameAt(ConnectorSession session, SchemaTableName table, TableMetadata metadata, ConnectorTableVersion version)
     {
-        RefTarget target = new RefTarget(identifier(table), metadata, () -> {
-            throw new UnsupportedOperationException();
-        });
+        RefTarget target = new RefTarget(identifier(table), metadata, tables.fileIo(session));
         Type type = version.getVersionType();
         return switch (version.getPointerType()) {
             case TEMPORAL -> new RefTableName.AtSnapshot(table, select(target, new SnapshotSelector.AtTime(TableVersions.toInstant(session, version)))).privateName();

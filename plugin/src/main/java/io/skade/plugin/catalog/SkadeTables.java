@@ -151,7 +151,7 @@ public final class SkadeTables
         return new BaseTable(operations(session, name, state::get), name.toString());
     }
 
-    FileIO fileIo(ConnectorSession session)
+    public FileIO fileIo(ConnectorSession session)
     {
         return fileIoFactory.create(fileSystemFactory.create(session), isUseFileSizeFromMetadata(session));
     }
