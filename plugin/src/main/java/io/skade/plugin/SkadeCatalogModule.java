@@ -21,6 +21,7 @@ import com.google.inject.Singleton;
 import io.skade.plugin.catalog.SkadeTableOperationsProvider;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
+import io.skade.plugin.catalog.Transactions;
 import io.skade.ref.MetadataFiles;
 import io.skade.ref.RefCommitter;
 import io.skade.ref.RefViews;
@@ -54,6 +55,7 @@ class SkadeCatalogModule
         binder.bind(IcebergTableOperationsProvider.class).to(SkadeTableOperationsProvider.class).in(Scopes.SINGLETON);
         binder.bind(TrinoCatalogFactory.class).to(SkadeTrinoCatalogFactory.class).in(Scopes.SINGLETON);
         binder.bind(SkadeTables.class).in(Scopes.SINGLETON);
+        binder.bind(Transactions.class).in(Scopes.SINGLETON);
     }
 
     @Provides

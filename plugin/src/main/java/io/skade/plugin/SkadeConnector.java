@@ -19,6 +19,7 @@ import com.google.inject.Inject;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
 import io.skade.plugin.catalog.TransactionState;
+import io.skade.plugin.catalog.Transactions;
 import io.skade.procedure.RefProcedure;
 import io.skade.procedure.RefProcedures;
 import io.trino.plugin.iceberg.IcebergConnector;
@@ -44,10 +45,8 @@ import io.trino.spi.transaction.IsolationLevel;
 import io.trino.spi.type.TypeManager;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static java.util.Locale.ENGLISH;
@@ -61,16 +60,17 @@ public class SkadeConnector
 {
     private final IcebergConnector iceberg;
     private final IcebergTransactionManager transactionManager;
+    private final Transactions transactions;
     private final SkadeTables tables;
     private final CatalogName catalogName;
     private final TypeManager typeManager;
     private final BranchProperties branchProperties;
-    private final Map<ConnectorTransactionHandle, TransactionState> transactions = new ConcurrentHashMap<>();
 
     @Inject
     public SkadeConnector(
             IcebergConnector iceberg,
             IcebergTransactionManager transactionManager,
+            Transactions transactions,
             SkadeTables tables,
             CatalogName catalogName,
             TypeManager typeManager,
@@ -78,6 +78,7 @@ public class SkadeConnector
     {
         this.iceberg = requireNonNull(iceberg, "iceberg is null");
         this.transactionManager = requireNonNull(transactionManager, "transactionManager is null");
+        this.transactions = requireNonNull(transactions, "transactions is null");
         this.tables = requireNonNull(tables, "tables is null");
         this.catalogName = requireNonNull(catalogName, "catalogName is null");
         this.typeManager = requireNonNull(typeManager, "typeManager is null");
@@ -88,28 +89,28 @@ public class SkadeConnector
     public ConnectorTransactionHandle beginTransaction(IsolationLevel isolationLevel, boolean readOnly, boolean autoCommit)
     {
         ConnectorTransactionHandle transaction = iceberg.beginTransaction(isolationLevel, readOnly, autoCommit);
-        transactions.put(transaction, new TransactionState(tables.store()));
+        transactions.begin(transaction);
         return transaction;
     }
 
     @Override
     public void commit(ConnectorTransactionHandle transaction)
     {
-        transactions.remove(transaction);
+        transactions.end(transaction);
         iceberg.commit(transaction);
     }
 
     @Override
     public void rollback(ConnectorTransactionHandle transaction)
     {
-        transactions.remove(transaction);
+        transactions.end(transaction);
         iceberg.rollback(transaction);
     }
 
     @Override
     public ConnectorMetadata getMetadata(ConnectorSession session, ConnectorTransactionHandle transaction)
     {
-        TransactionState state = transactions.get(transaction);
+        TransactionState state = transactions.load(transaction);
         ConnectorMetadata metadata = ScopedValue.where(SkadeTrinoCatalogFactory.TRANSACTION_STATE, state)
                 .call(() -> transactionManager.get(transaction, session.getIdentity()));
         return new SkadeMetadata(metadata, tables, state, catalogName, typeManager);

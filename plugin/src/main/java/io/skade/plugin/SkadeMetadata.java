@@ -289,7 +289,7 @@ public class SkadeMetadata
             case "refs" -> Optional.of(safe(new RefsTable(tableName, metadata.get())));
             case "ref_log" -> Optional.of(safe(new RefLogTable(tableName, tables.store(), findPointer(table).orElseThrow().id())));
             case "history" -> Optional.of(safe(new HistoryTable(tableName, metadata.get(), ref.orElse(MAIN_BRANCH))));
-            case "partitions" -> Optional.of(safe(new PartitionsTable(tableName, tables.load(session, loaded, state), typeManager)));
+            case "partitions" -> Optional.of(safe(PartitionsTable.create(tableName, tables.load(session, loaded, state), typeManager)));
             default -> super.getSystemTable(session, name.get().withTable(loaded));
         };
     }

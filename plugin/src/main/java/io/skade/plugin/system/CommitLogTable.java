@@ -27,7 +27,6 @@ import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.InMemoryRecordSet;
 import io.trino.spi.connector.RecordCursor;
 import io.trino.spi.connector.SchemaTableName;
-import io.trino.spi.connector.SystemTable;
 import io.trino.spi.predicate.TupleDomain;
 
 import java.util.List;
@@ -47,7 +46,7 @@ import static java.util.Objects.requireNonNull;
  * {@code log_id}.
  */
 public final class CommitLogTable
-        implements SystemTable
+        extends CoordinatorTable
 {
     private static final ConnectorTableMetadata METADATA = new ConnectorTableMetadata(
             new SchemaTableName("system", "commit_log"),
@@ -66,19 +65,8 @@ public final class CommitLogTable
     @Inject
     public CommitLogTable(PointerStore store)
     {
+        super(METADATA);
         this.store = requireNonNull(store, "store is null");
-    }
-
-    @Override
-    public Distribution getDistribution()
-    {
-        return Distribution.SINGLE_COORDINATOR;
-    }
-
-    @Override
-    public ConnectorTableMetadata getTableMetadata()
-    {
-        return METADATA;
     }
 
     @Override

@@ -21,7 +21,6 @@ import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.InMemoryRecordSet;
 import io.trino.spi.connector.RecordCursor;
 import io.trino.spi.connector.SchemaTableName;
-import io.trino.spi.connector.SystemTable;
 import io.trino.spi.predicate.TupleDomain;
 import org.apache.iceberg.HistoryEntry;
 import org.apache.iceberg.Snapshot;
@@ -48,7 +47,7 @@ import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
  * Iceberg keeps no such log, the line of its snapshots.
  */
 public final class HistoryTable
-        implements SystemTable
+        extends CoordinatorTable
 {
     private static final List<ColumnMetadata> COLUMNS = ImmutableList.of(
             new ColumnMetadata("made_current_at", TIMESTAMP_TZ_MILLIS),
@@ -56,33 +55,20 @@ public final class HistoryTable
             new ColumnMetadata("parent_id", BIGINT),
             new ColumnMetadata("is_current_ancestor", BOOLEAN));
 
-    private final ConnectorTableMetadata tableMetadata;
     private final TableMetadata metadata;
     private final String ref;
 
     public HistoryTable(SchemaTableName tableName, TableMetadata metadata, String ref)
     {
-        this.tableMetadata = new ConnectorTableMetadata(tableName, COLUMNS);
+        super(new ConnectorTableMetadata(tableName, COLUMNS));
         this.metadata = requireNonNull(metadata, "metadata is null");
         this.ref = requireNonNull(ref, "ref is null");
     }
 
     @Override
-    public Distribution getDistribution()
-    {
-        return Distribution.SINGLE_COORDINATOR;
-    }
-
-    @Override
-    public ConnectorTableMetadata getTableMetadata()
-    {
-        return tableMetadata;
-    }
-
-    @Override
     public RecordCursor cursor(ConnectorTransactionHandle transactionHandle, ConnectorSession session, TupleDomain<Integer> constraint)
     {
-        InMemoryRecordSet.Builder rows = InMemoryRecordSet.builder(tableMetadata);
+        InMemoryRecordSet.Builder rows = InMemoryRecordSet.builder(COLUMNS);
         List<Snapshot> line = line();
         if (ref.equals(MAIN_BRANCH)) {
             Set<Long> ancestors = line.stream().map(Snapshot::snapshotId).collect(toImmutableSet());

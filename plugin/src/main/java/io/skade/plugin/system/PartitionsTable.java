@@ -26,7 +26,6 @@ import io.trino.spi.connector.ConnectorTableMetadata;
 import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.FixedPageSource;
 import io.trino.spi.connector.SchemaTableName;
-import io.trino.spi.connector.SystemTable;
 import io.trino.spi.predicate.TupleDomain;
 import io.trino.spi.type.RowType;
 import io.trino.spi.type.TypeManager;
@@ -35,7 +34,6 @@ import org.apache.iceberg.DataFile;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.PartitionField;
 import org.apache.iceberg.PartitionSpec;
-import org.apache.iceberg.Schema;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.types.Comparators;
@@ -69,32 +67,27 @@ import static java.util.Objects.requireNonNull;
  * accepted and ignored; a table refuses it.
  */
 public final class PartitionsTable
-        implements SystemTable
+        extends CoordinatorTable
 {
     private final Table table;
-    private final TypeManager typeManager;
     private final Optional<IcebergPartitionColumn> partitionColumn;
     private final List<PartitionField> partitionFields;
     private final List<NestedField> dataColumns;
     private final Optional<RowType> dataType;
-    private final ConnectorTableMetadata tableMetadata;
 
-    public PartitionsTable(SchemaTableName tableName, Table table, TypeManager typeManager)
+    public static PartitionsTable create(SchemaTableName tableName, Table table, TypeManager typeManager)
     {
-        this.table = requireNonNull(table, "table is null");
-        this.typeManager = requireNonNull(typeManager, "typeManager is null");
-        Schema schema = table.schema();
-        this.partitionFields = getAllPartitionFields(table);
-        this.partitionColumn = getPartitionColumnType(typeManager, partitionFields, schema);
+        List<PartitionField> partitionFields = getAllPartitionFields(table);
+        Optional<IcebergPartitionColumn> partitionColumn = getPartitionColumnType(typeManager, partitionFields, table.schema());
         Set<Integer> identitySources = getIdentityPartitions(table.spec()).keySet().stream()
                 .map(PartitionField::sourceId)
                 .collect(toImmutableSet());
-        this.dataColumns = schema.columns().stream()
+        List<NestedField> dataColumns = table.schema().columns().stream()
                 .filter(column -> column.type().isPrimitiveType() && !identitySources.contains(column.fieldId()))
                 .collect(toImmutableList());
-        this.dataType = dataColumns.isEmpty() ? Optional.empty() : Optional.of(RowType.from(dataColumns.stream()
-                                                                                            .map(column -> RowType.field(column.name(), metricsType(column)))
-                                                                                            .collect(toImmutableList())));
+        Optional<RowType> dataType = dataColumns.isEmpty() ? Optional.empty() : Optional.of(RowType.from(dataColumns.stream()
+                                                                                                         .map(column -> RowType.field(column.name(), metricsType(column, typeManager)))
+                                                                                                         .collect(toImmutableList())));
 
         ImmutableList.Builder<ColumnMetadata> columns = ImmutableList.builder();
         partitionColumn.ifPresent(column -> columns.add(new ColumnMetadata("partition", column.rowType())));
@@ -102,10 +95,26 @@ public final class PartitionsTable
         columns.add(new ColumnMetadata("file_count", BIGINT));
         columns.add(new ColumnMetadata("total_size", BIGINT));
         dataType.ifPresent(type -> columns.add(new ColumnMetadata("data", type)));
-        this.tableMetadata = new ConnectorTableMetadata(tableName, columns.build());
+        return new PartitionsTable(new ConnectorTableMetadata(tableName, columns.build()), table, partitionColumn, partitionFields, dataColumns, dataType);
     }
 
-    private RowType metricsType(NestedField column)
+    private PartitionsTable(
+            ConnectorTableMetadata tableMetadata,
+            Table table,
+            Optional<IcebergPartitionColumn> partitionColumn,
+            List<PartitionField> partitionFields,
+            List<NestedField> dataColumns,
+            Optional<RowType> dataType)
+    {
+        super(tableMetadata);
+        this.table = requireNonNull(table, "table is null");
+        this.partitionColumn = requireNonNull(partitionColumn, "partitionColumn is null");
+        this.partitionFields = ImmutableList.copyOf(partitionFields);
+        this.dataColumns = ImmutableList.copyOf(dataColumns);
+        this.dataType = requireNonNull(dataType, "dataType is null");
+    }
+
+    private static RowType metricsType(NestedField column, TypeManager typeManager)
     {
         io.trino.spi.type.Type type = toTrinoType(column.type(), typeManager);
         return RowType.from(ImmutableList.of(
@@ -113,18 +122,6 @@ public final class PartitionsTable
                 RowType.field("max", type),
                 RowType.field("null_count", BIGINT),
                 RowType.field("nan_count", BIGINT)));
-    }
-
-    @Override
-    public Distribution getDistribution()
-    {
-        return Distribution.SINGLE_COORDINATOR;
-    }
-
-    @Override
-    public ConnectorTableMetadata getTableMetadata()
-    {
-        return tableMetadata;
     }
 
     @Override
@@ -140,7 +137,7 @@ public final class PartitionsTable
             throw new UncheckedIOException(e);
         }
 
-        PageBuilder page = new PageBuilder(tableMetadata.getColumns().stream().map(ColumnMetadata::getType).toList());
+        PageBuilder page = new PageBuilder(getTableMetadata().getColumns().stream().map(ColumnMetadata::getType).toList());
         partitions.forEach((values, partition) -> {
             page.declarePosition();
             int channel = 0;

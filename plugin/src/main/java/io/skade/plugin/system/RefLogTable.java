@@ -25,7 +25,6 @@ import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.InMemoryRecordSet;
 import io.trino.spi.connector.RecordCursor;
 import io.trino.spi.connector.SchemaTableName;
-import io.trino.spi.connector.SystemTable;
 import io.trino.spi.predicate.TupleDomain;
 import org.apache.iceberg.SnapshotRef;
 
@@ -43,7 +42,7 @@ import static java.util.Objects.requireNonNull;
  * {@code "t$ref_log"}: every change of every ref of a table, newest first.
  */
 public final class RefLogTable
-        implements SystemTable
+        extends CoordinatorTable
 {
     private static final List<ColumnMetadata> COLUMNS = ImmutableList.of(
             new ColumnMetadata("log_id", BIGINT),
@@ -56,33 +55,20 @@ public final class RefLogTable
             new ColumnMetadata("changed_by", VARCHAR),
             new ColumnMetadata("query_id", VARCHAR));
 
-    private final ConnectorTableMetadata tableMetadata;
     private final PointerStore store;
     private final UUID pointerId;
 
     public RefLogTable(SchemaTableName tableName, PointerStore store, UUID pointerId)
     {
-        this.tableMetadata = new ConnectorTableMetadata(tableName, COLUMNS);
+        super(new ConnectorTableMetadata(tableName, COLUMNS));
         this.store = requireNonNull(store, "store is null");
         this.pointerId = requireNonNull(pointerId, "pointerId is null");
     }
 
     @Override
-    public Distribution getDistribution()
-    {
-        return Distribution.SINGLE_COORDINATOR;
-    }
-
-    @Override
-    public ConnectorTableMetadata getTableMetadata()
-    {
-        return tableMetadata;
-    }
-
-    @Override
     public RecordCursor cursor(ConnectorTransactionHandle transactionHandle, ConnectorSession session, TupleDomain<Integer> constraint)
     {
-        InMemoryRecordSet.Builder rows = InMemoryRecordSet.builder(tableMetadata);
+        InMemoryRecordSet.Builder rows = InMemoryRecordSet.builder(COLUMNS);
         for (LogEntry entry : store.log(pointerId, Integer.MAX_VALUE)) {
             for (TableChange table : entry.tables()) {
                 if (!table.pointerId().equals(pointerId)) {

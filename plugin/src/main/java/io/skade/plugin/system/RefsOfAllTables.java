@@ -15,9 +15,9 @@ package io.skade.plugin.system;
 
 import com.google.common.collect.ImmutableList;
 import com.google.inject.Inject;
+import io.skade.plugin.catalog.Transactions;
 import io.skade.store.CatalogState;
 import io.skade.store.PointerKind;
-import io.skade.store.PointerStore;
 import io.trino.spi.connector.ColumnMetadata;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorSession;
@@ -27,7 +27,6 @@ import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.InMemoryRecordSet;
 import io.trino.spi.connector.RecordCursor;
 import io.trino.spi.connector.SchemaTableName;
-import io.trino.spi.connector.SystemTable;
 import io.trino.spi.predicate.TupleDomain;
 
 import java.util.Set;
@@ -45,7 +44,7 @@ import static java.util.Objects.requireNonNull;
  * {@code system.refs}: the refs of all tables that the user may see. Opens no metadata file.
  */
 public final class RefsOfAllTables
-        implements SystemTable
+        extends CoordinatorTable
 {
     private static final ConnectorTableMetadata METADATA = new ConnectorTableMetadata(
             new SchemaTableName("system", "refs"),
@@ -56,24 +55,13 @@ public final class RefsOfAllTables
                     new ColumnMetadata("type", VARCHAR),
                     new ColumnMetadata("snapshot_id", BIGINT)));
 
-    private final PointerStore store;
+    private final Transactions transactions;
 
     @Inject
-    public RefsOfAllTables(PointerStore store)
+    public RefsOfAllTables(Transactions transactions)
     {
-        this.store = requireNonNull(store, "store is null");
-    }
-
-    @Override
-    public Distribution getDistribution()
-    {
-        return Distribution.SINGLE_COORDINATOR;
-    }
-
-    @Override
-    public ConnectorTableMetadata getTableMetadata()
-    {
-        return METADATA;
+        super(METADATA);
+        this.transactions = requireNonNull(transactions, "transactions is null");
     }
 
     @Override
@@ -85,7 +73,7 @@ public final class RefsOfAllTables
             ConnectorSplit split,
             ConnectorAccessControl accessControl)
     {
-        CatalogState state = store.state();
+        CatalogState state = transactions.load(transactionHandle).get();
         Set<SchemaTableName> tables = state.namespaces().stream()
                 .flatMap(state::pointers)
                 .filter(entry -> entry.getValue().kind() == PointerKind.TABLE)

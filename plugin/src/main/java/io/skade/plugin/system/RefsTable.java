@@ -22,7 +22,6 @@ import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.InMemoryRecordSet;
 import io.trino.spi.connector.RecordCursor;
 import io.trino.spi.connector.SchemaTableName;
-import io.trino.spi.connector.SystemTable;
 import io.trino.spi.predicate.TupleDomain;
 import io.trino.spi.type.Type;
 import org.apache.iceberg.Snapshot;
@@ -45,7 +44,7 @@ import static java.util.Objects.requireNonNull;
  * {@code "t$refs"}: the refs of a table, in the order of their names.
  */
 public final class RefsTable
-        implements SystemTable
+        extends CoordinatorTable
 {
     private static final List<ColumnMetadata> COLUMNS = ImmutableList.of(
             new ColumnMetadata("name", VARCHAR),
@@ -58,12 +57,11 @@ public final class RefsTable
             hidden("expires_at", TIMESTAMP_TZ_MILLIS),
             hidden("is_protected", BOOLEAN));
 
-    private final ConnectorTableMetadata tableMetadata;
     private final TableMetadata metadata;
 
     public RefsTable(SchemaTableName tableName, TableMetadata metadata)
     {
-        this.tableMetadata = new ConnectorTableMetadata(tableName, COLUMNS);
+        super(new ConnectorTableMetadata(tableName, COLUMNS));
         this.metadata = requireNonNull(metadata, "metadata is null");
     }
 
@@ -73,22 +71,10 @@ public final class RefsTable
     }
 
     @Override
-    public Distribution getDistribution()
-    {
-        return Distribution.SINGLE_COORDINATOR;
-    }
-
-    @Override
-    public ConnectorTableMetadata getTableMetadata()
-    {
-        return tableMetadata;
-    }
-
-    @Override
     public RecordCursor cursor(ConnectorTransactionHandle transactionHandle, ConnectorSession session, TupleDomain<Integer> constraint)
     {
         Set<String> protectedRefs = ProtectedRefs.of(metadata);
-        InMemoryRecordSet.Builder rows = InMemoryRecordSet.builder(tableMetadata);
+        InMemoryRecordSet.Builder rows = InMemoryRecordSet.builder(COLUMNS);
         new TreeMap<>(metadata.refs()).forEach((name, ref) -> {
             Snapshot snapshot = metadata.snapshot(ref.snapshotId());
             Long committedAt = snapshot == null ? null : snapshot.timestampMillis();
