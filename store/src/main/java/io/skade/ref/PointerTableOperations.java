@@ -48,6 +48,7 @@ public final class PointerTableOperations
     private final Supplier<CatalogState> firstState;
 
     private boolean loaded;
+    private boolean lostRace;
     private TableMetadata current;
 
     public PointerTableOperations(RefCommitter committer, TableIdentifier name, FileIO io, CommitAuthor author, Supplier<CatalogState> firstState)
@@ -75,6 +76,9 @@ public final class PointerTableOperations
     public TableMetadata refresh()
     {
         boolean existed = current != null;
+        if (lostRace) {
+            committer.turns().await(name, this);
+        }
         load(committer.store().state());
         if (existed && current == null) {
             throw new NoSuchTableException("Table does not exist: %s", name);
@@ -119,13 +123,28 @@ public final class PointerTableOperations
     }
 
     /**
-     * Runs an update on the table, and takes its result as the current metadata.
+     * Runs an update on the table in its turn, and takes its result as the current metadata.
      */
-    TableMetadata commit(RefUpdate update)
+    void commit(MetadataChanges update)
     {
-        current = committer.commit(io, author, ImmutableMap.of(name, update)).getFirst().after();
-        loaded = true;
-        return current;
+        committer.turns().await(name, this);
+        try {
+            current = committer.commit(io, author, ImmutableMap.of(name, update)).getFirst().after();
+            loaded = true;
+        }
+        catch (CommitFailedException e) {
+            // Iceberg builds the commit anew, after a refresh
+            committer.turns().end(name, this);
+            committer.turns().claim(name, this);
+            lostRace = true;
+            throw e;
+        }
+        catch (RuntimeException e) {
+            committer.turns().end(name, this);
+            throw e;
+        }
+        committer.turns().end(name, this);
+        lostRace = false;
     }
 
     /**

@@ -70,6 +70,7 @@ public final class RefCommitter
 
     private final PointerStore store;
     private final MetadataFiles files;
+    private final CommitTurns turns = new CommitTurns();
 
     public RefCommitter(PointerStore store, MetadataFiles files)
     {
@@ -80,6 +81,11 @@ public final class RefCommitter
     public PointerStore store()
     {
         return store;
+    }
+
+    CommitTurns turns()
+    {
+        return turns;
     }
 
     public MetadataFiles files()
