@@ -38,12 +38,14 @@ import io.skade.store.PointerKind;
 import io.skade.store.TablePointer;
 import io.trino.plugin.base.classloader.ClassLoaderSafeConnectorMetadata;
 import io.trino.plugin.base.classloader.ClassLoaderSafeSystemTable;
+import io.trino.plugin.iceberg.IcebergColumnHandle;
 import io.trino.plugin.iceberg.IcebergTableHandle;
 import io.trino.plugin.iceberg.aggregation.IcebergThetaSketchForStats;
 import io.trino.spi.ErrorCodeSupplier;
 import io.trino.spi.TrinoException;
 import io.trino.spi.catalog.CatalogName;
 import io.trino.spi.classloader.ThreadContextClassLoader;
+import io.trino.spi.connector.ColumnHandle;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorAnalyzeMetadata;
 import io.trino.spi.connector.ConnectorMaterializedViewDefinition;
@@ -56,12 +58,15 @@ import io.trino.spi.connector.ConnectorTableLayout;
 import io.trino.spi.connector.ConnectorTableMetadata;
 import io.trino.spi.connector.ConnectorTableVersion;
 import io.trino.spi.connector.ConnectorViewDefinition;
+import io.trino.spi.connector.Constraint;
+import io.trino.spi.connector.ConstraintApplicationResult;
 import io.trino.spi.connector.RetryMode;
 import io.trino.spi.connector.SaveMode;
 import io.trino.spi.connector.SchemaTableName;
 import io.trino.spi.connector.SystemTable;
 import io.trino.spi.connector.TableNotFoundException;
 import io.trino.spi.expression.FunctionName;
+import io.trino.spi.predicate.TupleDomain;
 import io.trino.spi.statistics.ColumnStatisticMetadata;
 import io.trino.spi.statistics.TableStatisticsMetadata;
 import io.trino.spi.type.BigintType;
@@ -74,6 +79,9 @@ import io.trino.spi.type.VarcharType;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.exceptions.NotFoundException;
+import org.apache.iceberg.types.Type.TypeID;
+import org.apache.iceberg.types.TypeUtil;
+import org.apache.iceberg.types.Types.NestedField;
 
 import java.util.Collection;
 import java.util.List;
@@ -92,6 +100,7 @@ import static io.trino.spi.StandardErrorCode.BRANCH_NOT_FOUND;
 import static io.trino.spi.StandardErrorCode.INVALID_ARGUMENTS;
 import static io.trino.spi.StandardErrorCode.INVALID_BRANCH_PROPERTY;
 import static io.trino.spi.StandardErrorCode.NOT_SUPPORTED;
+import static io.trino.spi.type.DoubleType.DOUBLE;
 import static java.util.Objects.requireNonNull;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
@@ -184,6 +193,47 @@ public class SkadeMetadata
     {
         SchemaTableName name = super.getTableName(session, table);
         return RefTableName.parse(name).map(RefTableName::table).orElse(name);
+    }
+
+    /**
+     * A filter on a column that was {@code real} once and is {@code double} now stays with the engine: Trino's Parquet reader takes the statistics of
+     * the old files for corrupted when it is given the filter.
+     */
+    @Override
+    public Optional<ConstraintApplicationResult<ConnectorTableHandle>> applyFilter(ConnectorSession session, ConnectorTableHandle tableHandle, Constraint constraint)
+    {
+        TupleDomain<ColumnHandle> widened = constraint.getSummary().filter((column, _) -> column instanceof IcebergColumnHandle handle && DOUBLE.equals(handle.getType()));
+        if (!widened.isAll() && !widened.isNone()) {
+            Set<Integer> onceReal = onceReal(session, getTableName(session, tableHandle));
+            widened = widened.filter((column, _) -> onceReal.contains(((IcebergColumnHandle) column).getId()));
+        }
+        if (widened.isAll() || widened.isNone()) {
+            return super.applyFilter(session, tableHandle, constraint);
+        }
+        TupleDomain<ColumnHandle> kept = widened;
+        Constraint pushed = new Constraint(
+                constraint.getSummary().filter((column, _) -> !kept.getDomains().orElseThrow().containsKey(column)),
+                constraint.getExpression(),
+                constraint.getAssignments());
+        return super.applyFilter(session, tableHandle, pushed)
+                .map(result -> new ConstraintApplicationResult<>(
+                        result.getHandle(),
+                        result.getRemainingFilter().intersect(kept),
+                        result.getRemainingExpression().orElseGet(constraint::getExpression),
+                        result.isPrecalculateStatistics()));
+    }
+
+    /**
+     * The ids of the fields that were of type {@code real} in some schema of a table.
+     */
+    private Set<Integer> onceReal(ConnectorSession session, SchemaTableName table)
+    {
+        return findMetadata(session, table).stream()
+                .flatMap(metadata -> metadata.schemas().stream())
+                .flatMap(schema -> TypeUtil.indexById(schema.asStruct()).values().stream())
+                .filter(field -> field.type().typeId() == TypeID.FLOAT)
+                .map(NestedField::fieldId)
+                .collect(toImmutableSet());
     }
 
     /**

@@ -56,4 +56,21 @@ class TestRefStatements
         assertQuery("SELECT count(*) FROM \"wap$ref_log\" WHERE ref = 'main'", "VALUES 5");
         assertUpdate("DROP TABLE wap");
     }
+
+    @Test
+    void filtersAColumnThatWasRealOnEveryRef()
+    {
+        assertUpdate("CREATE TABLE widened (deg real, n int)");
+        assertUpdate("INSERT INTO widened VALUES (REAL '1.5', 1), (REAL '2.5', 2)", 2);
+        assertUpdate("CALL system.create_tag('tpch', 'widened', 'cold')");
+        assertUpdate("CREATE BRANCH warm IN TABLE widened");
+        assertUpdate("ALTER TABLE widened ALTER COLUMN deg SET DATA TYPE double");
+        assertQuery("SELECT deg FROM widened WHERE deg > 2", "VALUES 2.5e0");
+        assertQuery("SELECT deg FROM widened WHERE deg > 1 AND n = 1", "VALUES 1.5e0");
+        assertQuery("SELECT deg FROM widened FOR VERSION AS OF 'warm' WHERE deg < 2", "VALUES 1.5e0");
+        assertQuery("SELECT n FROM widened FOR VERSION AS OF 'cold' WHERE deg > 2", "VALUES 2");
+        assertUpdate("INSERT INTO widened VALUES (3.5e0, 3)", 1);
+        assertQuery("SELECT n FROM widened WHERE deg > 2", "VALUES 2, 3");
+        assertUpdate("DROP TABLE widened");
+    }
 }
