@@ -72,27 +72,19 @@ public final class RefViews
     }
 
     /**
-     * The view of a branch that exists, made anew.
+     * The view of a branch that exists, made anew. Its snapshot log ends with the branch's snapshot, as if {@code main} had moved there with the last update.
      */
     static TableMetadata viewBranch(TableMetadata metadata, String branch)
     {
         if (branch.equals(MAIN_BRANCH)) {
             return metadata;
         }
-        return TableMetadataParser.fromJson(metadata.metadataFileLocation(), branchJson(metadata, metadata.snapshot(metadata.ref(branch).snapshotId())));
-    }
-
-    /**
-     * The metadata document of the table with {@code main} at a branch's snapshot. Iceberg's builder would log that as a move of {@code main}
-     * made now, and refuse it for a table that was last changed some time ago.
-     */
-    private static ObjectNode branchJson(TableMetadata metadata, Snapshot snapshot)
-    {
-        ObjectNode json = MetadataJson.of(metadata);
-        json.put("current-snapshot-id", snapshot.snapshotId());
-        putMain((ObjectNode) json.get("refs"), snapshot);
-        putLog(json, metadata, snapshot);
-        return json;
+        // the location comes first: it makes the builder keep the time of the last update
+        return TableMetadata.buildFrom(metadata)
+                .withMetadataLocation(metadata.metadataFileLocation())
+                .setRef(MAIN_BRANCH, SnapshotRef.branchBuilder(metadata.ref(branch).snapshotId()).build())
+                .discardChanges()
+                .build();
     }
 
     private static void putMain(ObjectNode refs, Snapshot snapshot)
