@@ -23,6 +23,7 @@ import jakarta.annotation.PreDestroy;
 
 import java.io.Closeable;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -108,6 +109,12 @@ final class SharedStores
         public List<LogEntry> log(UUID pointerId, int limit)
         {
             return store.log(pointerId, limit);
+        }
+
+        @Override
+        public int trimLog(Instant before)
+        {
+            return store.trimLog(before);
         }
 
         @PreDestroy

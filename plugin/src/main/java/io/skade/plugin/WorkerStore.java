@@ -20,6 +20,7 @@ import io.skade.store.PointerCommit;
 import io.skade.store.PointerStore;
 import io.skade.store.StoreException;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 
@@ -49,6 +50,12 @@ final class WorkerStore
 
     @Override
     public List<LogEntry> log(UUID pointerId, int limit)
+    {
+        throw notHere();
+    }
+
+    @Override
+    public int trimLog(Instant before)
     {
         throw notHere();
     }

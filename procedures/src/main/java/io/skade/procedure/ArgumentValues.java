@@ -14,11 +14,13 @@
 package io.skade.procedure;
 
 import com.google.common.base.Joiner;
+import com.google.common.collect.ImmutableList;
 import io.skade.ref.RefRefusedException;
 import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.RefUpdates.IfMissing;
 import io.skade.ref.Retention;
 import io.skade.ref.SnapshotSelector;
+import io.trino.spi.connector.SchemaTableName;
 
 import java.time.Duration;
 import java.util.Collections;
@@ -62,6 +64,29 @@ final class ArgumentValues
     Optional<String> findString(String name)
     {
         return isGiven(name) ? Optional.of(string(name)) : Optional.empty();
+    }
+
+    /**
+     * Empty if NULL.
+     */
+    Optional<List<String>> findStrings(String name)
+    {
+        if (!(value(name) instanceof List<?> given)) {
+            return Optional.empty();
+        }
+        ImmutableList.Builder<String> strings = ImmutableList.builder();
+        for (Object value : given) {
+            if (!(value instanceof String string) || string.isEmpty()) {
+                throw new RefRefusedException(INVALID_VALUE, "%s cannot contain null or empty", name);
+            }
+            strings.add(string);
+        }
+        return Optional.of(strings.build());
+    }
+
+    SchemaTableName table(String schemaArgument, String tableArgument)
+    {
+        return new SchemaTableName(string(schemaArgument), string(tableArgument));
     }
 
     long bigint(String name)

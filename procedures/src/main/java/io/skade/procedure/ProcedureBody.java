@@ -17,6 +17,7 @@ import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.procedure.Procedure;
 import io.trino.spi.procedure.Procedure.Argument;
+import io.trino.spi.type.ArrayType;
 import io.trino.spi.type.Type;
 
 import java.lang.invoke.MethodHandle;
@@ -70,6 +71,9 @@ interface ProcedureBody
         }
         if (type.equals(BOOLEAN)) {
             return Boolean.class;
+        }
+        if (type instanceof ArrayType) {
+            return List.class;
         }
         throw new IllegalArgumentException("Not a type of an argument: " + type);
     }

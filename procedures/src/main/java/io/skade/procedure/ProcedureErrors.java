@@ -23,6 +23,9 @@ import org.apache.iceberg.exceptions.CommitFailedException;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.apache.iceberg.exceptions.NoSuchTableException;
 
+import java.util.Set;
+
+import static com.google.common.collect.Iterables.getOnlyElement;
 import static io.skade.procedure.SkadeErrorCode.REF_ALREADY_EXISTS;
 import static io.skade.procedure.SkadeErrorCode.REF_COMMIT_CONFLICT;
 import static io.skade.procedure.SkadeErrorCode.REF_COMMIT_STATE_UNKNOWN;
@@ -34,6 +37,8 @@ import static io.skade.procedure.SkadeErrorCode.SKADE_STORE_ERROR;
 import static io.trino.spi.StandardErrorCode.GENERIC_INTERNAL_ERROR;
 import static io.trino.spi.StandardErrorCode.INVALID_PROCEDURE_ARGUMENT;
 import static io.trino.spi.StandardErrorCode.TABLE_NOT_FOUND;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.mapping;
 
 /**
  * What the engine is told when a change of a table fails.
@@ -67,6 +72,14 @@ public final class ProcedureErrors
             case StoreException _ -> new TrinoException(SKADE_STORE_ERROR, exception.getMessage(), exception);
             default -> new TrinoException(GENERIC_INTERNAL_ERROR, exception.getMessage(), exception);
         };
+    }
+
+    static TrinoException tablesNotFound(Set<SchemaTableName> tables)
+    {
+        if (tables.size() == 1) {
+            return new TableNotFoundException(getOnlyElement(tables));
+        }
+        return new TrinoException(TABLE_NOT_FOUND, tables.stream().collect(mapping(table -> "'" + table + "'", joining(", ", "Tables ", " not found"))));
     }
 
     /**

@@ -47,10 +47,17 @@ final class PublishBranchProcedure
     @Override
     RefRequest read(ArgumentValues values)
     {
+        return publish(values, values.findBigint("expected_snapshot_id"));
+    }
+
+    /**
+     * The request of {@code publish_branch} and {@code publish_branches}.
+     */
+    static RefRequest publish(ArgumentValues values, OptionalLong expectedSnapshotId)
+    {
         String branch = values.string("branch");
         String to = values.string("to");
         String mode = values.string("mode");
-        OptionalLong expectedSnapshotId = values.findBigint("expected_snapshot_id");
         boolean dropBranch = values.flag("drop_branch");
         switch (mode) {
             case "fast_forward" -> {}

@@ -17,25 +17,17 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import io.airlift.slice.Slice;
 import io.skade.ref.RefRefusedException;
-import io.trino.spi.classloader.ThreadContextClassLoader;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.SchemaTableName;
-import io.trino.spi.procedure.Procedure;
 import io.trino.spi.procedure.Procedure.Argument;
-import io.trino.spi.type.Type;
-import org.apache.iceberg.catalog.Namespace;
-import org.apache.iceberg.catalog.TableIdentifier;
 
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 import static com.google.common.base.Preconditions.checkArgument;
-import static io.airlift.slice.Slices.utf8Slice;
-import static io.trino.spi.type.BooleanType.BOOLEAN;
 import static io.trino.spi.type.VarcharType.VARCHAR;
-import static java.util.Locale.ENGLISH;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -43,8 +35,8 @@ import static java.util.Objects.requireNonNull;
  * {@code CALL} and {@code ALTER TABLE .. EXECUTE}, share {@link #read}.
  */
 public abstract class RefProcedure
+        extends CallProcedure
 {
-    private final String name;
     private final String schemaArgument;
     private final String tableArgument;
     private final List<Argument> arguments;
@@ -56,41 +48,14 @@ public abstract class RefProcedure
 
     RefProcedure(String name, String schemaArgument, String tableArgument, Argument... arguments)
     {
-        this.name = requireNonNull(name, "name is null");
+        super(name, ImmutableList.<Argument>builder()
+                .add(required(schemaArgument, VARCHAR))
+                .add(required(tableArgument, VARCHAR))
+                .add(arguments)
+                .build());
         this.schemaArgument = requireNonNull(schemaArgument, "schemaArgument is null");
         this.tableArgument = requireNonNull(tableArgument, "tableArgument is null");
         this.arguments = ImmutableList.copyOf(arguments);
-    }
-
-    static Argument required(String name, Type type)
-    {
-        return new Argument(name.toUpperCase(ENGLISH), type);
-    }
-
-    /**
-     * An argument that may be NULL, and is if it is not given.
-     */
-    static Argument optional(String name, Type type)
-    {
-        return new Argument(name.toUpperCase(ENGLISH), type, false, null);
-    }
-
-    static Argument withDefault(String name, String defaultValue)
-    {
-        return new Argument(name.toUpperCase(ENGLISH), VARCHAR, false, utf8Slice(defaultValue));
-    }
-
-    /**
-     * A boolean, false if not given.
-     */
-    static Argument flag(String name)
-    {
-        return new Argument(name.toUpperCase(ENGLISH), BOOLEAN, false, false);
-    }
-
-    public final String name()
-    {
-        return name;
     }
 
     /**
@@ -116,7 +81,7 @@ public abstract class RefProcedure
             all.put(lowerCaseName(argument), argument.getDefaultValue() instanceof Slice slice ? slice.toStringUtf8() : argument.getDefaultValue());
         }
         values.forEach((argument, value) -> {
-            checkArgument(all.containsKey(argument), "No such argument of %s: %s", name, argument);
+            checkArgument(all.containsKey(argument), "No such argument of %s: %s", name(), argument);
             all.put(argument, value);
         });
         try {
@@ -132,47 +97,17 @@ public abstract class RefProcedure
      */
     abstract RefRequest read(ArgumentValues values);
 
-    final Procedure bind(TableLoader tables)
+    @Override
+    final void call(TableLoader tables, ConnectorAccessControl accessControl, ConnectorSession session, ArgumentValues values)
     {
-        requireNonNull(tables, "tables is null");
-        List<Argument> all = ImmutableList.<Argument>builder()
-                .add(required(schemaArgument, VARCHAR))
-                .add(required(tableArgument, VARCHAR))
-                .addAll(arguments)
-                .build();
-        return ProcedureBody.procedure(name, all, (accessControl, session, values) -> {
-            Map<String, Object> byName = new HashMap<>();
-            for (int i = 0; i < values.length; i++) {
-                byName.put(lowerCaseName(all.get(i)), values[i]);
-            }
-            try (ThreadContextClassLoader _ = new ThreadContextClassLoader(RefProcedure.class.getClassLoader())) {
-                call(tables, accessControl, session, new ArgumentValues(byName));
-            }
-        });
-    }
-
-    private void call(TableLoader tables, ConnectorAccessControl accessControl, ConnectorSession session, ArgumentValues values)
-    {
-        SchemaTableName table;
-        RefRequest request;
-        try {
-            table = new SchemaTableName(values.string(schemaArgument), values.string(tableArgument));
-            request = read(values);
-        }
-        catch (RefRefusedException e) {
-            throw ProcedureErrors.translate(e);
-        }
+        SchemaTableName table = values.table(schemaArgument, tableArgument);
+        RefRequest request = read(values);
         request.checkAccess(accessControl, table);
         try {
-            tables.commit(session, ImmutableMap.of(TableIdentifier.of(Namespace.of(table.getSchemaName()), table.getTableName()), request.update()));
+            tables.commit(session, ImmutableMap.of(identifier(table), request.update()));
         }
         catch (RuntimeException e) {
             throw ProcedureErrors.translate(e, table);
         }
-    }
-
-    private static String lowerCaseName(Argument argument)
-    {
-        return argument.getName().toLowerCase(ENGLISH);
     }
 }

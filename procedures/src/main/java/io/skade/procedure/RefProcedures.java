@@ -19,12 +19,13 @@ import io.trino.spi.procedure.Procedure;
 
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static com.google.common.collect.MoreCollectors.onlyElement;
 
 /**
- * All verbs on the refs of one table.
+ * All verbs on refs.
  */
 public final class RefProcedures
 {
@@ -46,7 +47,16 @@ public final class RefProcedures
             new PublishChangesProcedure(),
             new ProtectRefProcedure(),
             new UnprotectRefProcedure(),
+            new UndoRefProcedure(),
             new RollbackToSnapshotProcedure());
+
+    private static final List<CallProcedure> OTHERS = ImmutableList.of(
+            new ExpireRefsProcedure(),
+            new CreateBranchesProcedure(),
+            new CreateTagsProcedure(),
+            new DropRefsProcedure(),
+            new PublishBranchesProcedure(),
+            new RollbackTablesProcedure());
 
     private static final Set<String> TABLE_VERBS = ImmutableSet.of(
             "cherrypick_snapshot",
@@ -66,7 +76,7 @@ public final class RefProcedures
      */
     public static Set<Procedure> all(TableLoader tables)
     {
-        return VERBS.stream()
+        return Stream.concat(VERBS.stream(), OTHERS.stream())
                 .map(verb -> verb.bind(tables))
                 .collect(toImmutableSet());
     }

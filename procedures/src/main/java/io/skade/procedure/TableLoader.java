@@ -15,6 +15,7 @@ package io.skade.procedure;
 
 import io.skade.ref.RefUpdate;
 import io.skade.ref.TableMove;
+import io.skade.store.CatalogState;
 import io.trino.spi.connector.ConnectorSession;
 import org.apache.iceberg.catalog.TableIdentifier;
 
@@ -36,4 +37,17 @@ public interface TableLoader
      * @throws org.apache.iceberg.exceptions.CommitStateUnknownException if it is not known whether the commit is durable
      */
     List<TableMove> commit(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates);
+
+    /**
+     * What {@link #commit} would do now, without doing it.
+     *
+     * @throws io.skade.ref.RefRefusedException if an update is not allowed
+     * @throws org.apache.iceberg.exceptions.NoSuchTableException if a table does not exist
+     */
+    List<TableMove> dryRun(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates);
+
+    /**
+     * The newest state of the catalog.
+     */
+    CatalogState state();
 }

@@ -19,6 +19,10 @@ import io.airlift.slice.Slice;
 import io.skade.ref.RefTarget;
 import io.skade.ref.RefUpdate;
 import io.skade.ref.TableMove;
+import io.skade.store.CatalogState;
+import io.skade.store.LogEntry.TableChange;
+import io.skade.store.RefChange;
+import io.skade.store.TablePointer;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorSecurityContext;
 import io.trino.spi.connector.ConnectorSession;
@@ -49,6 +53,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 
 import static io.trino.spi.security.AccessDeniedException.denyDeleteTable;
 import static io.trino.spi.security.AccessDeniedException.denyInsertTable;
@@ -70,11 +75,19 @@ final class ProcedureRunner
 {
     private static final ConnectorSession SESSION = new UnusedSession();
 
+    static final Set<String> MANY_TABLES_VERBS = Set.of("create_branches", "create_tags", "drop_refs", "publish_branches", "rollback_tables");
+
     private static final TableIdentifier TABLE = TableIdentifier.of("sales", "orders");
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
     private final List<String> events = new ArrayList<>();
     private final Set<String> denied = new HashSet<>();
+    private final List<TableChange> log = ImmutableList.of(new TableChange(
+            TABLE,
+            UUID.randomUUID(),
+            "append",
+            Optional.of("memory:/orders/1.metadata.json"),
+            ImmutableList.of(new RefChange("main", Optional.of(SnapshotRef.branchBuilder(2).build()), Optional.of(SnapshotRef.branchBuilder(3).build())))));
     private TableMetadata metadata = tableMetadata();
     private Optional<RuntimeException> failure = Optional.empty();
     private ClassLoader contextClassLoader;
@@ -85,7 +98,7 @@ final class ProcedureRunner
                 new Schema(optional(1, "id", Types.LongType.get())),
                 PartitionSpec.unpartitioned(),
                 "memory:/orders",
-                ImmutableMap.of());
+                ImmutableMap.of("history.expire.max-ref-age-ms", "1000"));
         for (int id = 1; id <= 3; id++) {
             metadata = TableMetadata.buildFrom(metadata)
                     .setBranchSnapshot(snapshot(id), "main")
@@ -95,6 +108,7 @@ final class ProcedureRunner
         return TableMetadata.buildFrom(metadata)
                 .setBranchSnapshot(snapshot(4), "audit")
                 .setRef("eoy", SnapshotRef.tagBuilder(1).build())
+                .assignUUID()
                 .discardChanges()
                 .build();
     }
@@ -169,7 +183,7 @@ final class ProcedureRunner
     }
 
     /**
-     * A call of a verb on {@code sales.orders}.
+     * A call of a verb on {@code sales.orders}, or on all tables of {@code sales}.
      *
      * @param namesAndValues name, value, name, value, ..
      */
@@ -182,7 +196,9 @@ final class ProcedureRunner
     {
         Map<String, Object> remaining = new HashMap<>();
         remaining.put(verb.equals("rollback_to_snapshot") ? "schema" : "schema_name", "sales");
-        remaining.put(verb.equals("rollback_to_snapshot") ? "table" : "table_name", "orders");
+        if (!MANY_TABLES_VERBS.contains(verb)) {
+            remaining.put(verb.equals("rollback_to_snapshot") ? "table" : "table_name", "orders");
+        }
         remaining.putAll(values);
         Procedure procedure = RefProcedures.all(this).stream()
                 .filter(candidate -> candidate.getName().equals(verb))
@@ -240,11 +256,29 @@ final class ProcedureRunner
                 throw new NoSuchTableException("Table does not exist: %s", table);
             }
             TableMetadata before = metadata;
-            metadata = update.apply(new RefTarget(table, before, new InMemoryFileIO()));
+            metadata = update.apply(new RefTarget(table, before, () -> log, new InMemoryFileIO()));
             events.add("commit " + update.operation(before));
             moves.add(new TableMove(table, before, metadata));
         });
         return moves.build();
+    }
+
+    @Override
+    public List<TableMove> dryRun(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates)
+    {
+        return updates.entrySet().stream()
+                .map(entry -> new TableMove(entry.getKey(), metadata, entry.getValue().apply(new RefTarget(entry.getKey(), metadata, () -> log, new InMemoryFileIO()))))
+                .toList();
+    }
+
+    @Override
+    public CatalogState state()
+    {
+        TablePointer pointer = TablePointer.newTable(metadata.uuid(), "memory:/orders/1.metadata.json", metadata.refs());
+        return CatalogState.EMPTY
+                .withNamespace(TABLE.namespace(), ImmutableMap.of())
+                .with(TABLE, Optional.of(pointer))
+                .with(TableIdentifier.of("sales", "view"), Optional.of(TablePointer.newView("uuid", "memory:/view/1.metadata.json")));
     }
 
     private class RecordingAccessControl

@@ -61,7 +61,21 @@ class TestRefProcedure
             Map.entry("publish_changes", map("wap_id", "w4")),
             Map.entry("protect_ref", map("ref", "main")),
             Map.entry("unprotect_ref", map("ref", "main")),
-            Map.entry("rollback_to_snapshot", map("snapshot_id", 2L)));
+            Map.entry("undo_ref", map("ref", "main")),
+            Map.entry("rollback_to_snapshot", map("snapshot_id", 2L)),
+            Map.entry("expire_refs", map()),
+            Map.entry("create_branches", map("branch", "b")),
+            Map.entry("create_tags", map("tag", "t")),
+            Map.entry("drop_refs", map("ref", "eoy")),
+            Map.entry("publish_branches", map("branch", "audit")),
+            Map.entry("rollback_tables", map("ref", "eoy")));
+
+    private static final Map<String, String> OPERATIONS = Map.of(
+            "create_branches", "create_branch",
+            "create_tags", "create_tag",
+            "drop_refs", "drop_ref",
+            "publish_branches", "publish_branch",
+            "rollback_tables", "rollback_to");
 
     private final ProcedureRunner runner = new ProcedureRunner();
 
@@ -105,7 +119,7 @@ class TestRefProcedure
             ProcedureRunner allowing = new ProcedureRunner();
             allowing.call(verb, CALLS.get(verb));
             List<String> questions = allowing.takeEvents();
-            assertThat(questions).as(verb).hasSizeGreaterThan(1).last().isEqualTo("commit " + verb);
+            assertThat(questions).as(verb).hasSizeGreaterThan(1).last().isEqualTo("commit " + OPERATIONS.getOrDefault(verb, verb));
 
             for (String question : questions.subList(0, questions.size() - 1)) {
                 ProcedureRunner denying = new ProcedureRunner();

@@ -62,7 +62,14 @@ class TestRefProcedures
                         publish_changes(schema_name varchar, table_name varchar, wap_id varchar)
                         protect_ref(schema_name varchar, table_name varchar, ref varchar)
                         unprotect_ref(schema_name varchar, table_name varchar, ref varchar)
+                        undo_ref(schema_name varchar, table_name varchar, ref varchar, steps bigint => 1)
                         rollback_to_snapshot(schema varchar, table varchar, snapshot_id bigint)
+                        expire_refs(schema_name varchar, table_name varchar, dry_run boolean => false)
+                        create_branches(schema_name varchar, branch varchar, ref varchar => 'main', tables array(varchar) => NULL)
+                        create_tags(schema_name varchar, tag varchar, ref varchar => 'main', tables array(varchar) => NULL)
+                        drop_refs(schema_name varchar, ref varchar, tables array(varchar) => NULL)
+                        publish_branches(schema_name varchar, branch varchar, to varchar => 'main', mode varchar => 'fast_forward', drop_branch boolean => false, tables array(varchar) => NULL)
+                        rollback_tables(schema_name varchar, ref varchar, branch varchar => 'main', tables array(varchar) => NULL)
                         """);
     }
 
@@ -99,6 +106,7 @@ class TestRefProcedures
                     case "varchar" -> String.class;
                     case "bigint" -> Long.class;
                     case "boolean" -> Boolean.class;
+                    case "array(varchar)" -> List.class;
                     default -> throw new AssertionError(argument);
                 });
             }

@@ -270,6 +270,29 @@ class TestVerbs
     }
 
     @Test
+    void testUndoRef()
+    {
+        runner.call("undo_ref", "ref", "main");
+        assertThat(runner.takeEvents()).containsExactly("insert main", "delete main", "commit undo_ref");
+        assertThat(runner.refs()).isEqualTo("audit=4 eoy=1 main=2");
+        assertInvalid(() -> runner.call("undo_ref", "ref", "main", "steps", 0L), "steps cannot be 0");
+        assertInvalid(() -> runner.call("undo_ref", "ref", "main", "steps", 2L), "Cannot undo 2 changes of main of sales.orders: the log holds only 1");
+        assertInvalid(() -> runner.call("undo_ref", "ref", "main", "steps", -1L), "Cannot redo 1 change of main of sales.orders: only 0 were undone");
+        assertRefused(() -> runner.call("undo_ref", "ref", "nobody"), REF_NOT_FOUND, "Ref does not exist in sales.orders, and its log does not know it: nobody");
+    }
+
+    @Test
+    void testExpireRefs()
+    {
+        runner.call("expire_refs", "dry_run", true);
+        assertThat(runner.takeEvents()).containsExactly("insert audit", "insert eoy", "delete audit", "delete eoy");
+        assertThat(runner.refs()).isEqualTo("audit=4 eoy=1 main=3");
+        runner.call("expire_refs");
+        assertThat(runner.takeEvents()).containsExactly("insert audit", "insert eoy", "delete audit", "delete eoy", "commit expire_refs");
+        assertThat(runner.refs()).isEqualTo("main=3");
+    }
+
+    @Test
     void testRollbackToSnapshot()
     {
         runner.call("rollback_to_snapshot", "snapshot_id", 2L);

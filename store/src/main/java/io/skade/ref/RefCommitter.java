@@ -24,6 +24,7 @@ import io.skade.store.CommitResult.Conflict;
 import io.skade.store.CommitResult.Mismatch;
 import io.skade.store.CommitResult.NamespaceMissing;
 import io.skade.store.CommitResult.PointerMismatch;
+import io.skade.store.LogEntry.TableChange;
 import io.skade.store.PointerChange;
 import io.skade.store.PointerCommit;
 import io.skade.store.PointerKind;
@@ -31,6 +32,7 @@ import io.skade.store.PointerStore;
 import io.skade.store.RefChange;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.CatalogUtil;
+import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.AlreadyExistsException;
@@ -52,6 +54,7 @@ import java.util.concurrent.locks.LockSupport;
 import static io.skade.ref.RefRefusedException.Reason.PROTECTED;
 import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.stream.Collectors.joining;
 
 /**
  * Runs ref updates on one table or many: the only place where a table's pointer moves from one metadata file to the next.
@@ -97,7 +100,7 @@ public final class RefCommitter
      * Applies all updates in one commit, or none. What an update leaves unchanged is not written.
      *
      * @return what became of the tables, in the order of {@code updates}
-     * @throws RefRefusedException if an update is not allowed; nothing was changed
+     * @throws RefRefusedException if an update is not allowed: one that tells of every table whose update is not; nothing was changed
      * @throws NoSuchTableException if a table does not exist; nothing was changed
      * @throws CommitFailedException if other commits won every attempt, or an update cannot be applied to newer metadata; nothing was changed
      * @throws CommitStateUnknownException if it is not known whether the commit is durable; no file was deleted
@@ -126,6 +129,17 @@ public final class RefCommitter
             backOff(attempt);
         }
         throw new CommitFailedException("Cannot commit: other commits won %s times in a row: %s", MAX_ATTEMPTS, describe(mismatches));
+    }
+
+    /**
+     * What {@link #commit} would do now. Writes no metadata file and changes nothing.
+     *
+     * @throws RefRefusedException as {@link #commit}
+     * @throws NoSuchTableException if a table does not exist
+     */
+    public List<TableMove> dryRun(FileIO io, Map<TableIdentifier, RefUpdate> updates)
+    {
+        return apply(store.state(), io, updates).stream().map(Step::move).toList();
     }
 
     /**
@@ -164,15 +178,32 @@ public final class RefCommitter
     private List<Step> apply(CatalogState state, FileIO io, Map<TableIdentifier, RefUpdate> updates)
     {
         ImmutableList.Builder<Step> steps = ImmutableList.builder();
+        List<RefRefusedException> refusals = new ArrayList<>();
         updates.forEach((name, update) -> {
             TablePointer pointer = state.find(name, PointerKind.TABLE).orElseThrow(() -> new NoSuchTableException("Table does not exist: %s", name));
             TableMetadata before = files.read(io, pointer.metadataLocation());
-            TableMetadata after = update.apply(new RefTarget(name, before, io));
-            Step step = new Step(name, pointer, update, before, after);
-            checkProtected(step);
-            steps.add(step);
+            try {
+                TableMetadata after = update.apply(new RefTarget(name, before, () -> log(pointer), io));
+                Step step = new Step(name, pointer, update, before, after);
+                checkProtected(step);
+                steps.add(step);
+            }
+            catch (RefRefusedException e) {
+                refusals.add(e);
+            }
         });
+        if (!refusals.isEmpty()) {
+            throw RefRefusedException.ofAll(refusals);
+        }
         return steps.build();
+    }
+
+    private List<TableChange> log(TablePointer pointer)
+    {
+        return store.log(pointer.id(), Integer.MAX_VALUE).stream()
+                .flatMap(entry -> entry.tables().stream())
+                .filter(change -> change.pointerId().equals(pointer.id()))
+                .toList();
     }
 
     private static void checkProtected(Step step)
@@ -270,9 +301,26 @@ public final class RefCommitter
     private static String describe(List<Mismatch> mismatches)
     {
         return mismatches.stream()
-                .map(mismatch -> mismatch instanceof PointerMismatch pointer ? pointer.name().toString() : mismatch.toString())
-                .reduce((left, right) -> left + ", " + right)
-                .orElseThrow();
+                .map(mismatch -> mismatch instanceof PointerMismatch pointer ? describe(pointer) : mismatch.toString())
+                .collect(joining(", "));
+    }
+
+    private static String describe(PointerMismatch mismatch)
+    {
+        List<RefChange> changes = RefChanges.between(refs(mismatch.expected()), refs(mismatch.actual()));
+        return changes.isEmpty() ? mismatch.name().toString() : mismatch.name() + changes.stream()
+                .map(change -> "%s went from %s to %s".formatted(change.ref(), snapshotId(change.before()), snapshotId(change.after())))
+                .collect(joining(", ", " (", ")"));
+    }
+
+    private static Map<String, SnapshotRef> refs(Optional<TablePointer> pointer)
+    {
+        return pointer.map(TablePointer::refs).orElseGet(ImmutableMap::of);
+    }
+
+    private static String snapshotId(Optional<SnapshotRef> ref)
+    {
+        return ref.map(value -> Long.toString(value.snapshotId())).orElse("none");
     }
 
     /**
@@ -302,7 +350,8 @@ public final class RefCommitter
                     Optional.of(pointer),
                     Optional.of(pointer.moveTo(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs())),
                     update.operation(before),
-                    refChanges());
+                    refChanges(),
+                    update.undoSteps());
         }
     }
 }

@@ -15,7 +15,10 @@ package io.skade.ref;
 
 import com.google.errorprone.annotations.FormatMethod;
 
+import java.util.List;
+
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.joining;
 
 /**
  * A ref update that is not allowed. Nothing was changed.
@@ -62,6 +65,18 @@ public class RefRefusedException
     {
         super(message.formatted(arguments));
         this.reason = requireNonNull(reason, "reason is null");
+    }
+
+    /**
+     * One refusal for several: its message has all of theirs, its reason is that of the first.
+     */
+    static RefRefusedException ofAll(List<RefRefusedException> refusals)
+    {
+        if (refusals.size() == 1) {
+            return refusals.getFirst();
+        }
+        String messages = refusals.stream().map(RefRefusedException::getMessage).distinct().collect(joining("; "));
+        return new RefRefusedException(refusals.getFirst().reason(), "%s", messages);
     }
 
     public Reason reason()

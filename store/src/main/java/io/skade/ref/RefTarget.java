@@ -13,23 +13,38 @@
  */
 package io.skade.ref;
 
+import com.google.common.collect.ImmutableList;
+import io.skade.store.LogEntry.TableChange;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.io.FileIO;
+
+import java.util.List;
+import java.util.function.Supplier;
 
 import static java.util.Objects.requireNonNull;
 
 /**
  * The table that a {@link RefUpdate} is applied to.
  *
+ * @param log the logged changes of the table, newest first; read when it is asked for
  * @param io for updates that write manifests, such as a cherry-pick; the metadata file itself is written by whoever applies the update
  */
-public record RefTarget(TableIdentifier name, TableMetadata metadata, FileIO io)
+public record RefTarget(TableIdentifier name, TableMetadata metadata, Supplier<List<TableChange>> log, FileIO io)
 {
     public RefTarget
     {
         requireNonNull(name, "name is null");
         requireNonNull(metadata, "metadata is null");
+        requireNonNull(log, "log is null");
         requireNonNull(io, "io is null");
+    }
+
+    /**
+     * A table that is only looked at, without its log.
+     */
+    public RefTarget(TableIdentifier name, TableMetadata metadata, FileIO io)
+    {
+        this(name, metadata, ImmutableList::of, io);
     }
 }

@@ -34,6 +34,14 @@ public interface RefUpdate
     TableMetadata apply(RefTarget target);
 
     /**
+     * By how many changes an undo takes a ref back along its log, negative if forward again; 0 for every other change.
+     */
+    default int undoSteps()
+    {
+        return 0;
+    }
+
+    /**
      * Whether the change may move a ref that is protected on {@code before}.
      */
     default boolean mayMoveProtected(TableMetadata before)

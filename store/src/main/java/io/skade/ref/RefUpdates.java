@@ -25,12 +25,15 @@ import org.apache.iceberg.exceptions.ValidationException;
 import org.apache.iceberg.util.SnapshotUtil;
 import org.apache.iceberg.util.WapUtil;
 
+import java.math.BigInteger;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.NOT_ANCESTOR;
@@ -38,6 +41,7 @@ import static io.skade.ref.RefRefusedException.Reason.NOT_FAST_FORWARD;
 import static io.skade.ref.RefRefusedException.Reason.REF_ALREADY_EXISTS;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static io.skade.ref.RefRefusedException.Reason.UNEXPECTED_SNAPSHOT;
+import static java.lang.Math.toIntExact;
 import static java.util.Objects.requireNonNull;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
@@ -46,9 +50,10 @@ import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
  *
  * <ul>
  * <li>A fast-forward takes a branch to a descendant of its snapshot, a rollback to an ancestor; nothing else does for them.
- * <li>Leaving that line takes one of the forced moves: {@link #replace}, {@link #setCurrentSnapshot}, or a creation that {@link IfExists#REPLACE replaces}.
- * <li>A tag moves only when replaced.
- * <li>Every move keeps the retention of the ref that moves.
+ * <li>Leaving that line takes one of the forced moves: {@link #replace}, {@link #setCurrentSnapshot}, {@link #undo}, or a creation that
+ * {@link IfExists#REPLACE replaces}.
+ * <li>A tag moves only when replaced, or back by an undo.
+ * <li>Every move keeps the retention of the ref that moves; an undo brings back what it was.
  * <li>{@code main} is a branch and stays: it cannot be dropped, renamed or made a tag.
  * </ul>
  */
@@ -402,6 +407,72 @@ public final class RefUpdates
     }
 
     /**
+     * Takes back the last changes of a ref, or with negative {@code steps} makes again what the last undos took back. It is a change like any other to
+     * whoever looks at the log, but an undo that follows does not count it, nor what it took back. An undo never drops a ref.
+     */
+    public static RefUpdate undo(String ref, long steps)
+    {
+        return new Undo(ref, steps);
+    }
+
+    private static TableMetadata undo(RefTarget target, String name, long steps)
+    {
+        if (steps == 0) {
+            throw new RefRefusedException(INVALID_VALUE, "steps cannot be 0");
+        }
+        RefHistory history = new RefHistory(target.log().get(), name);
+        if (find(target, name).isEmpty() && history.undoable() == 0 && history.redoable() == 0) {
+            throw new RefRefusedException(REF_NOT_FOUND, "Ref does not exist in %s, and its log does not know it: %s", target.name(), name);
+        }
+        String count = steps == 1 || steps == -1 ? "1 change" : BigInteger.valueOf(steps).abs() + " changes";
+        String what = "%s %s of %s of %s".formatted(steps > 0 ? "undo" : "redo", count, name, target.name());
+        if (steps > history.undoable()) {
+            throw new RefRefusedException(INVALID_VALUE, "Cannot %s: the log holds only %s", what, history.undoable());
+        }
+        if (steps < -history.redoable()) {
+            throw new RefRefusedException(INVALID_VALUE, "Cannot %s: only %s were undone", what, history.redoable());
+        }
+        Optional<SnapshotRef> ref = history.after(toIntExact(steps));
+        if (ref.isEmpty()) {
+            if (steps > 0) {
+                throw new RefRefusedException(INVALID_VALUE, "Cannot %s: there was no %s before %s, and an undo does not drop it", what, name, history.lastUndone(toIntExact(steps)));
+            }
+            return TableMetadata.buildFrom(target.metadata()).removeRef(name).build();
+        }
+        long snapshotId = ref.get().snapshotId();
+        if (target.metadata().snapshot(snapshotId) == null) {
+            throw new RefRefusedException(INVALID_VALUE, "Cannot %s: it was at snapshot %s, which is expired", what, snapshotId);
+        }
+        return with(target, name, ref.get());
+    }
+
+    /**
+     * Drops the refs that are older than their {@code max_ref_age} at a time, but neither {@code main} nor protected ones.
+     *
+     * @param among which refs to look at
+     */
+    public static RefUpdate expireRefs(Instant now, Predicate<String> among)
+    {
+        return update("expire_refs", target -> {
+            TableMetadata metadata = target.metadata();
+            TableMetadata.Builder builder = TableMetadata.buildFrom(metadata);
+            Sets.difference(metadata.refs().keySet(), ProtectedRefs.of(metadata)).stream()
+                    .filter(among)
+                    .filter(name -> Retention.expiresAt(metadata, name).orElse(Long.MAX_VALUE) < now.toEpochMilli())
+                    .forEach(builder::removeRef);
+            return builder.build();
+        });
+    }
+
+    /**
+     * An update of the one table that has this uuid: refused if another one has its name by now.
+     */
+    public static RefUpdate ofTable(String uuid, RefUpdate update)
+    {
+        return new OfTable(uuid, update);
+    }
+
+    /**
      * Protects a branch. Nothing changes if it is protected already.
      */
     public static RefUpdate protect(String branch)
@@ -586,6 +657,59 @@ public final class RefUpdates
         public TableMetadata apply(RefTarget target)
         {
             return function.apply(target);
+        }
+    }
+
+    private record Undo(String ref, long steps)
+            implements RefUpdate
+    {
+        @Override
+        public String operation(TableMetadata before)
+        {
+            return "undo_ref";
+        }
+
+        @Override
+        public TableMetadata apply(RefTarget target)
+        {
+            return undo(target, ref, steps);
+        }
+
+        @Override
+        public int undoSteps()
+        {
+            return toIntExact(steps);
+        }
+    }
+
+    private record OfTable(String uuid, RefUpdate update)
+            implements RefUpdate
+    {
+        @Override
+        public String operation(TableMetadata before)
+        {
+            return update.operation(before);
+        }
+
+        @Override
+        public TableMetadata apply(RefTarget target)
+        {
+            if (!uuid.equals(Objects.requireNonNullElse(target.metadata().uuid(), ""))) {
+                throw new RefRefusedException(INVALID_VALUE, "Cannot change %s: it was dropped and created again meanwhile", target.name());
+            }
+            return update.apply(target);
+        }
+
+        @Override
+        public boolean mayMoveProtected(TableMetadata before)
+        {
+            return update.mayMoveProtected(before);
+        }
+
+        @Override
+        public int undoSteps()
+        {
+            return update.undoSteps();
         }
     }
 

@@ -13,13 +13,19 @@
  */
 package io.skade.ref;
 
+import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.TableMetadata;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static java.util.Objects.requireNonNull;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
+import static org.apache.iceberg.TableProperties.MAX_REF_AGE_MS;
+import static org.apache.iceberg.TableProperties.MAX_REF_AGE_MS_DEFAULT;
 
 /**
  * How long a ref and the snapshots behind it are kept. What is empty is left to the table's default.
@@ -43,6 +49,21 @@ public record Retention(Optional<Duration> maxRefAge, Optional<Integer> minSnaps
                 throw new RefRefusedException(INVALID_VALUE, "min_snapshots_to_keep must be at least 1: %s", count);
             }
         });
+    }
+
+    /**
+     * The time, in milliseconds of the epoch, after which a ref is older than its {@code max_ref_age}, or than the table's where it has none; empty if
+     * that never comes, as for {@code main}. The age of a ref is that of its snapshot, as Iceberg counts.
+     */
+    public static OptionalLong expiresAt(TableMetadata metadata, String name)
+    {
+        SnapshotRef ref = metadata.ref(name);
+        Snapshot snapshot = metadata.snapshot(ref.snapshotId());
+        long maxAge = ref.maxRefAgeMs() == null ? metadata.propertyAsLong(MAX_REF_AGE_MS, MAX_REF_AGE_MS_DEFAULT) : ref.maxRefAgeMs();
+        if (name.equals(MAIN_BRANCH) || snapshot == null || maxAge > Long.MAX_VALUE - snapshot.timestampMillis()) {
+            return OptionalLong.empty();
+        }
+        return OptionalLong.of(snapshot.timestampMillis() + maxAge);
     }
 
     private static void checkAge(String name, Duration age)

@@ -13,8 +13,11 @@
  */
 package io.skade.ref;
 
+import io.skade.store.RefChange;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.catalog.TableIdentifier;
+
+import java.util.List;
 
 import static java.util.Objects.requireNonNull;
 
@@ -28,5 +31,10 @@ public record TableMove(TableIdentifier name, TableMetadata before, TableMetadat
         requireNonNull(name, "name is null");
         requireNonNull(before, "before is null");
         requireNonNull(after, "after is null");
+    }
+
+    public List<RefChange> refChanges()
+    {
+        return RefChanges.between(before.refs(), after.refs());
     }
 }

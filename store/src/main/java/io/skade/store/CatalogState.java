@@ -111,7 +111,10 @@ public final class CatalogState
         return new CatalogState(logId, namespaces);
     }
 
-    CatalogState withNamespace(Namespace namespace, Map<String, String> properties)
+    /**
+     * This state with a namespace of these properties, new or already there.
+     */
+    public CatalogState withNamespace(Namespace namespace, Map<String, String> properties)
     {
         HashMap<String, TablePointer> pointers = namespaces.get(namespace).map(NamespaceState::pointers).getOrElse(HashMap.empty());
         return new CatalogState(lastLogId, namespaces.put(namespace, new NamespaceState(properties, pointers)));

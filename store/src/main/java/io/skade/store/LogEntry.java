@@ -44,8 +44,9 @@ public record LogEntry(long logId, Instant committedAt, CommitAuthor author, Lis
      * @param name the name after the commit; for a drop, the name it had
      * @param pointerId see {@link TablePointer#id}
      * @param metadataLocation the metadata file after the commit, empty for a drop
+     * @param undoSteps see {@link PointerChange#undoSteps}
      */
-    public record TableChange(TableIdentifier name, UUID pointerId, String operation, Optional<String> metadataLocation, List<RefChange> refChanges)
+    public record TableChange(TableIdentifier name, UUID pointerId, String operation, Optional<String> metadataLocation, List<RefChange> refChanges, int undoSteps)
     {
         public TableChange
         {
@@ -54,6 +55,11 @@ public record LogEntry(long logId, Instant committedAt, CommitAuthor author, Lis
             requireNonNull(operation, "operation is null");
             requireNonNull(metadataLocation, "metadataLocation is null");
             refChanges = ImmutableList.copyOf(refChanges);
+        }
+
+        public TableChange(TableIdentifier name, UUID pointerId, String operation, Optional<String> metadataLocation, List<RefChange> refChanges)
+        {
+            this(name, pointerId, operation, metadataLocation, refChanges, 0);
         }
     }
 }

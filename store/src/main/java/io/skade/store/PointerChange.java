@@ -29,13 +29,15 @@ import static java.util.Objects.requireNonNull;
  * @param next the pointer to put, or empty to take it away
  * @param operation the name under which the log shows the change
  * @param refChanges what the change does to the table's refs
+ * @param undoSteps by how many changes an undo takes a ref back along its log, negative if forward again; 0 for everything else
  */
 public record PointerChange(
         TableIdentifier name,
         Optional<TablePointer> expected,
         Optional<TablePointer> next,
         String operation,
-        List<RefChange> refChanges)
+        List<RefChange> refChanges,
+        int undoSteps)
 {
     public PointerChange
     {
@@ -45,5 +47,10 @@ public record PointerChange(
         requireNonNull(operation, "operation is null");
         checkArgument(expected.isPresent() || next.isPresent(), "nothing expected and nothing to put for %s", name);
         refChanges = ImmutableList.copyOf(refChanges);
+    }
+
+    public PointerChange(TableIdentifier name, Optional<TablePointer> expected, Optional<TablePointer> next, String operation, List<RefChange> refChanges)
+    {
+        this(name, expected, next, operation, refChanges, 0);
     }
 }

@@ -15,6 +15,7 @@ package io.skade.store;
 
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 
@@ -50,6 +51,14 @@ public interface PointerStore
      * The log of one pointer, newest first, at most {@code limit} entries. Entries hold the other tables of their commits too.
      */
     List<LogEntry> log(UUID pointerId, int limit);
+
+    /**
+     * Takes the oldest entries from the log, up to the first one that is not older than {@code before}. The newest entry of all stays.
+     *
+     * @return how many entries were taken
+     * @throws StoreException if the store is closed or cannot write; some entries may be gone then
+     */
+    int trimLog(Instant before);
 
     /**
      * Waits for the calls in flight, then closes. Calls made afterwards throw {@link StoreException}. Closing twice is allowed.

@@ -75,6 +75,7 @@ public final class RocksDbPointerStore
     private static final Logger log = Logger.get(RocksDbPointerStore.class);
 
     private static final String HOLDER_FILE = "HOLDER";
+    private static final long MAX_TRIM_BYTES = 1 << 20;
 
     private final Path folder;
     private final Clock clock;
@@ -371,7 +372,7 @@ public final class RocksDbPointerStore
             boolean renamedAway = change.next().isEmpty() && commit.pointers().stream()
                     .anyMatch(other -> other.next().isPresent() && other.next().get().id().equals(pointerId));
             if (!renamedAway) {
-                tables.add(new TableChange(change.name(), pointerId, change.operation(), change.next().map(TablePointer::metadataLocation), change.refChanges()));
+                tables.add(new TableChange(change.name(), pointerId, change.operation(), change.next().map(TablePointer::metadataLocation), change.refChanges(), change.undoSteps()));
             }
         }
         return new LogEntry(logId, Instant.ofEpochMilli(now.toEpochMilli()), commit.author(), tables);
@@ -418,6 +419,38 @@ public final class RocksDbPointerStore
     }
 
     @Override
+    public int trimLog(Instant before)
+    {
+        return whileOpen(opened -> {
+            int count = 0;
+            try (RocksIterator iterator = opened.newIterator();
+                    WriteBatch batch = new WriteBatch()) {
+                // the oldest entry sorts last
+                for (iterator.seekForPrev(StoreFormat.logEnd()); has(iterator, StoreFormat.logPrefix()); iterator.prev()) {
+                    LogEntry entry = StoreFormat.readLogValue(iterator.value());
+                    if (entry.logId() >= state.lastLogId() || !entry.committedAt().isBefore(before)) {
+                        break;
+                    }
+                    batch.delete(iterator.key());
+                    for (TableChange table : entry.tables()) {
+                        batch.delete(StoreFormat.tableLogKey(table.pointerId(), entry.logId()));
+                    }
+                    count++;
+                    if (batch.getDataSize() > MAX_TRIM_BYTES) {
+                        opened.write(writeOptions, batch);
+                        batch.clear();
+                    }
+                }
+                iterator.status();
+                if (batch.count() > 0) {
+                    opened.write(writeOptions, batch);
+                }
+            }
+            return count;
+        });
+    }
+
+    @Override
     public void close()
     {
         openLock.writeLock().lock();
@@ -460,7 +493,7 @@ public final class RocksDbPointerStore
             return call.apply(db);
         }
         catch (RocksDBException e) {
-            throw new StoreException("Cannot read the store in %s: %s".formatted(folder, e.getMessage()), e);
+            throw new StoreException("Cannot use the store in %s: %s".formatted(folder, e.getMessage()), e);
         }
         finally {
             openLock.readLock().unlock();

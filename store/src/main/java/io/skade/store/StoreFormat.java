@@ -53,7 +53,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  */
 final class StoreFormat
 {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private static final byte FORMAT = 'f';
     private static final byte LOG = 'l';
@@ -81,6 +81,14 @@ final class StoreFormat
     static byte[] logPrefix()
     {
         return new byte[] {LOG};
+    }
+
+    /**
+     * Sorts after every log entry.
+     */
+    static byte[] logEnd()
+    {
+        return new byte[] {LOG + 1};
     }
 
     static byte[] logKey(long logId)
@@ -240,6 +248,7 @@ final class StoreFormat
                     writeOptional(out, change.before(), StoreFormat::writeRef);
                     writeOptional(out, change.after(), StoreFormat::writeRef);
                 }
+                out.writeInt(table.undoSteps());
             }
         });
     }
@@ -262,7 +271,7 @@ final class StoreFormat
                 for (int change = 0; change < changeCount; change++) {
                     changes.add(new RefChange(readString(in), readOptional(in, StoreFormat::readRef), readOptional(in, StoreFormat::readRef)));
                 }
-                tables.add(new TableChange(name, pointerId, operation, metadataLocation, changes.build()));
+                tables.add(new TableChange(name, pointerId, operation, metadataLocation, changes.build(), in.readInt()));
             }
             return new LogEntry(logId, committedAt, author, tables.build());
         });

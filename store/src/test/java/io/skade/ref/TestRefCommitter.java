@@ -48,6 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,6 +65,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import static com.google.common.collect.ImmutableMap.toImmutableMap;
+import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.NOT_ANCESTOR;
 import static io.skade.ref.RefRefusedException.Reason.NOT_FAST_FORWARD;
 import static io.skade.ref.RefRefusedException.Reason.REF_ALREADY_EXISTS;
@@ -73,6 +75,7 @@ import static io.skade.ref.RefUpdates.createBranch;
 import static io.skade.ref.RefUpdates.createTag;
 import static io.skade.ref.RefUpdates.dropRef;
 import static io.skade.ref.RefUpdates.fastForward;
+import static io.skade.ref.RefUpdates.ofTable;
 import static io.skade.ref.RefUpdates.publishBranch;
 import static io.skade.ref.RefUpdates.rollbackTo;
 import static io.skade.ref.TestingCatalog.ALICE;
@@ -450,6 +453,78 @@ class TestRefCommitter
         assertNothingChanges(() -> assertThatThrownBy(() -> lake.committer().commit(lake.io(), ALICE, ImmutableMap.of(T1, tag("v2"), T, tag("v2"))))
                 .isInstanceOf(NoSuchTableException.class)
                 .hasMessage("Table does not exist: db.t"));
+    }
+
+    @Test
+    void testManyTablesOfWhichSomeAreRefused()
+    {
+        for (TableIdentifier name : List.of(T1, T2, T3)) {
+            createTableWithSnapshot(name);
+            lake.commit(name, branch("dev"));
+        }
+        append(lake.load(T1));
+        append(lake.load(T3));
+        RefUpdate publish = publishBranch("main", "dev", OptionalLong.empty());
+        lake.committer().commit(lake.io(), ALICE, ImmutableMap.of(T1, publish, T2, publish, T3, publish));
+        long first = lake.snapshotId(T2, "dev");
+        lake.commit(T1, rollbackTo("main", new AtSnapshot(lake.metadata(T1).currentSnapshot().parentId())));
+        lake.commit(T3, rollbackTo("main", new AtSnapshot(lake.metadata(T3).currentSnapshot().parentId())));
+        append(lake.load(T1));
+        append(lake.load(T3));
+        String conflict = "Cannot fast-forward dev of %s to main: %s is not an ancestor of %s";
+        assertNothingChanges(() -> assertRefused(
+                () -> lake.committer().commit(lake.io(), ALICE, ImmutableMap.of(T1, publish, T2, publish, T3, publish)),
+                NOT_FAST_FORWARD,
+                conflict.formatted("db.t1", lake.snapshotId(T1, "dev"), lake.snapshotId(T1, "main")) + "; " +
+                        conflict.formatted("db.t3", lake.snapshotId(T3, "dev"), lake.snapshotId(T3, "main"))));
+        assertThat(lake.snapshotId(T2, "dev")).isEqualTo(first);
+    }
+
+    @Test
+    void testManyTablesThatNeverWin()
+    {
+        createTableWithSnapshot(T1);
+        createTableWithSnapshot(T2);
+        InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
+        List<Long> heads = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            store.interfere(() -> {
+                heads.add(lake.snapshotId(T2, "main"));
+                append(lake.load(T2));
+            });
+        }
+        assertThatThrownBy(() -> lake.over(store).committer().commit(lake.io(), ALICE, ImmutableMap.of(T1, tag("v1"), T2, tag("v1"))))
+                .isInstanceOf(CommitFailedException.class)
+                .hasMessage("Cannot commit: other commits won 100 times in a row: db.t2 (main went from %s to %s)", heads.getLast(), lake.snapshotId(T2, "main"));
+        assertThat(lake.refs(T1)).containsOnlyKeys("main");
+    }
+
+    @Test
+    void testDryRun()
+    {
+        createTableWithSnapshot(T1);
+        createTableWithSnapshot(T2);
+        assertNothingChanges(() -> {
+            List<TableMove> moves = lake.committer().dryRun(lake.io(), ImmutableMap.of(T1, tag("v1"), T2, branch("dev")));
+            assertThat(moves).extracting(TableMove::name).containsExactly(T1, T2);
+            assertThat(moves.getFirst().refChanges()).extracting(RefChange::ref).containsExactly("v1");
+            assertThat(moves.getLast().refChanges()).extracting(RefChange::ref).containsExactly("dev");
+            assertThatThrownBy(() -> lake.committer().dryRun(lake.io(), ImmutableMap.of(T1, tag("main")))).isInstanceOf(RefRefusedException.class);
+        });
+    }
+
+    @Test
+    void testTableOfAnotherUuid()
+    {
+        createTableWithSnapshot(T1);
+        createTableWithSnapshot(T2);
+        RefUpdate update = ofTable(lake.metadata(T1).uuid(), tag("v1"));
+        assertNothingChanges(() -> assertRefused(
+                () -> lake.committer().commit(lake.io(), ALICE, ImmutableMap.of(T1, update, T2, update)),
+                INVALID_VALUE,
+                "Cannot change db.t2: it was dropped and created again meanwhile"));
+        lake.commit(T1, update);
+        assertThat(lake.lastLogEntry().tables().getFirst().operation()).isEqualTo("create_tag");
     }
 
     @Test

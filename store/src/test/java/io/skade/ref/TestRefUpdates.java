@@ -31,10 +31,12 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.NOT_ANCESTOR;
@@ -48,6 +50,7 @@ import static io.skade.ref.RefUpdates.createTag;
 import static io.skade.ref.RefUpdates.dropBranch;
 import static io.skade.ref.RefUpdates.dropRef;
 import static io.skade.ref.RefUpdates.dropTag;
+import static io.skade.ref.RefUpdates.expireRefs;
 import static io.skade.ref.RefUpdates.fastForward;
 import static io.skade.ref.RefUpdates.protect;
 import static io.skade.ref.RefUpdates.publishAndDropBranch;
@@ -58,6 +61,7 @@ import static io.skade.ref.RefUpdates.rollbackTo;
 import static io.skade.ref.RefUpdates.rollbackToSnapshot;
 import static io.skade.ref.RefUpdates.setCurrentSnapshot;
 import static io.skade.ref.RefUpdates.setRetention;
+import static io.skade.ref.RefUpdates.undo;
 import static io.skade.ref.RefUpdates.unprotect;
 import static io.skade.ref.TestingMetadata.AUDIT;
 import static io.skade.ref.TestingMetadata.DEV;
@@ -645,6 +649,8 @@ class TestRefUpdates
                 .put("set_ref_retention", setRetention("b", ALL))
                 .put("rollback_to", rollbackTo("b", FROM_MAIN))
                 .put("rollback_to_snapshot", rollbackToSnapshot(1))
+                .put("undo_ref", undo("b", 1))
+                .put("expire_refs", expireRefs(Instant.EPOCH, _ -> true))
                 .put("set_current_snapshot", setCurrentSnapshot("b", FROM_MAIN))
                 .buildOrThrow();
         updates.forEach((operation, update) -> {
@@ -661,6 +667,33 @@ class TestRefUpdates
             assertThat(update.mayMoveProtected(metadata)).as(operation).isTrue();
         });
         assertThat(publishAndDropBranch("b", "c", OptionalLong.empty()).operation(metadata)).isEqualTo("publish_branch");
+    }
+
+    /**
+     * The age of a ref is that of its snapshot: audit is at 5 hours and may be 2 s old, v1 at 1 hour and may be 5 s old.
+     */
+    @Test
+    void testExpireRefs()
+    {
+        assertUnchanged(expireRefs(time(1).plusMillis(5000), _ -> true));
+        assertDropped(expireRefs(time(1).plusMillis(5001), _ -> true), "v1");
+        assertUnchanged(expireRefs(time(1).plusMillis(5001), name -> !name.equals("v1")));
+        assertUnchanged(expireRefs(time(5).plusMillis(2000), "audit"::equals));
+        assertDropped(expireRefs(time(5).plusMillis(2001), "audit"::equals), "audit");
+    }
+
+    @Test
+    void testExpireRefsByTheAgeOfTheTable()
+    {
+        metadata = change(metadata, builder -> builder.setProperties(ImmutableMap.of("history.expire.max-ref-age-ms", "1000")));
+        assertUnchanged(expireRefs(time(6).plusMillis(1000), "dev"::equals));
+        assertDropped(expireRefs(time(6).plusMillis(1001), "dev"::equals), "dev");
+        // neither main nor what is protected
+        metadata = change(metadata, builder -> builder.setProperties(ImmutableMap.of(ProtectedRefs.PROPERTY, ProtectedRefs.toProperty(Set.of("dev", "audit")))));
+        assertDropped(expireRefs(time(1_000_000), _ -> true), "v1");
+        assertThat(Retention.expiresAt(metadata, "main")).isEmpty();
+        assertThat(Retention.expiresAt(metadata, "dev")).hasValue(time(6).plusMillis(1000).toEpochMilli());
+        assertThat(Retention.expiresAt(metadata, "v1")).hasValue(time(1).plusMillis(5000).toEpochMilli());
     }
 
     private TableMetadata apply(RefUpdate update)

@@ -25,6 +25,7 @@ import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
 
 import java.time.Clock;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -51,6 +52,7 @@ public final class InMemoryPointerStore
     private final Map<Namespace, Map<String, String>> namespaces = new HashMap<>();
     private final Map<TableIdentifier, TablePointer> pointers = new HashMap<>();
     private final List<LogEntry> log = new ArrayList<>();
+    private long lastLogId;
     private boolean closed;
 
     public InMemoryPointerStore(Clock clock)
@@ -62,7 +64,7 @@ public final class InMemoryPointerStore
     public synchronized CatalogState state()
     {
         checkOpen();
-        CatalogState state = CatalogState.EMPTY.withLastLogId(log.size());
+        CatalogState state = CatalogState.EMPTY.withLastLogId(lastLogId);
         for (Map.Entry<Namespace, Map<String, String>> namespace : namespaces.entrySet()) {
             state = state.withNamespace(namespace.getKey(), namespace.getValue());
         }
@@ -84,17 +86,18 @@ public final class InMemoryPointerStore
         commit.pointers().forEach(change -> change.next().ifPresentOrElse(next -> pointers.put(change.name(), next), () -> pointers.remove(change.name())));
         if (!commit.pointers().isEmpty()) {
             Set<UUID> put = commit.pointers().stream().flatMap(change -> change.next().stream()).map(TablePointer::id).collect(toImmutableSet());
-            log.addFirst(new LogEntry(log.size() + 1, clock.instant(), commit.author(), commit.pointers().stream()
+            log.addFirst(new LogEntry(++lastLogId, clock.instant(), commit.author(), commit.pointers().stream()
                     .filter(change -> change.next().isPresent() || !put.contains(change.expected().orElseThrow().id()))
                     .map(change -> new TableChange(
                             change.name(),
                             change.next().or(change::expected).orElseThrow().id(),
                             change.operation(),
                             change.next().map(TablePointer::metadataLocation),
-                            change.refChanges()))
+                            change.refChanges(),
+                            change.undoSteps()))
                     .collect(toImmutableList())));
         }
-        return new Committed(state(), log.size());
+        return new Committed(state(), lastLogId);
     }
 
     private List<Mismatch> mismatches(PointerCommit commit)
@@ -137,6 +140,18 @@ public final class InMemoryPointerStore
                 .filter(entry -> entry.tables().stream().anyMatch(table -> table.pointerId().equals(pointerId)))
                 .limit(limit)
                 .collect(toImmutableList());
+    }
+
+    @Override
+    public synchronized int trimLog(Instant before)
+    {
+        checkOpen();
+        int count = 0;
+        while (log.size() > 1 && log.getLast().committedAt().isBefore(before)) {
+            log.removeLast();
+            count++;
+        }
+        return count;
     }
 
     @Override

@@ -15,6 +15,7 @@ package io.skade.store;
 
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.Queue;
 import java.util.UUID;
@@ -100,6 +101,12 @@ public final class InterceptedPointerStore
     public List<LogEntry> log(UUID pointerId, int limit)
     {
         return store.log(pointerId, limit);
+    }
+
+    @Override
+    public int trimLog(Instant before)
+    {
+        return store.trimLog(before);
     }
 
     @Override

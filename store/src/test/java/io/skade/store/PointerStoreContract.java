@@ -31,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -540,6 +541,60 @@ abstract class PointerStoreContract
         assertThat(store.log(pointer.id(), 1)).isEqualTo(expected.subList(0, 1));
         assertThat(store.log(pointer.id(), 0)).isEmpty();
         assertThat(store.log(UUID.randomUUID(), 10)).isEmpty();
+    }
+
+    @Test
+    void testTrimLog()
+    {
+        createDb();
+        Instant start = Instant.parse("2026-03-01T00:00:00Z");
+        TablePointer pointer = null;
+        TablePointer other = null;
+        for (int day = 0; day < 5; day++) {
+            clock.set(start.plus(Duration.ofDays(day)));
+            if (day == 0) {
+                pointer = createTable(T);
+            }
+            else if (day == 1) {
+                other = createTable(table("other"));
+            }
+            else {
+                committed(store.commit(PointerCommit.of(ALICE, move(T, pointer, day), move(table("other"), other, day))));
+                pointer = moved(pointer, day);
+                other = moved(other, day);
+            }
+        }
+        CatalogState state = store.state();
+        assertThat(store.trimLog(start)).isZero();
+        assertThat(store.log(10)).hasSize(5);
+        // an entry of just that time stays
+        assertThat(store.trimLog(start.plus(Duration.ofDays(2)))).isEqualTo(2);
+        assertThat(store.log(10)).extracting(LogEntry::logId).containsExactly(5L, 4L, 3L);
+        assertThat(store.log(pointer.id(), 10)).extracting(LogEntry::logId).containsExactly(5L, 4L, 3L);
+        assertThat(store.log(other.id(), 10)).extracting(LogEntry::logId).containsExactly(5L, 4L, 3L);
+        // the newest entry stays, and the pointers do not change
+        assertThat(store.trimLog(start.plus(Duration.ofDays(100)))).isEqualTo(2);
+        assertThat(store.log(10)).extracting(LogEntry::logId).containsExactly(5L);
+        assertThat(store.trimLog(Instant.MAX)).isZero();
+        assertThat(store.state().lastLogId()).isEqualTo(5);
+        assertThat(store.state().find(T)).isEqualTo(state.find(T));
+        committed(store.commit(PointerCommit.of(ALICE, move(T, pointer, 9))));
+        assertThat(store.log(10)).extracting(LogEntry::logId).containsExactly(6L, 5L);
+    }
+
+    @Test
+    void testTrimEmptyLog()
+    {
+        assertThat(store.trimLog(Instant.MAX)).isZero();
+    }
+
+    @Test
+    void testUndoStepsAreLogged()
+    {
+        createDb();
+        TablePointer pointer = createTable(T);
+        committed(store.commit(PointerCommit.of(ALICE, new PointerChange(T, Optional.of(pointer), Optional.of(moved(pointer, 2)), "undo_ref", ImmutableList.of(), -2))));
+        assertThat(store.log(10)).flatExtracting(LogEntry::tables).extracting(TableChange::undoSteps).containsExactly(-2, 0);
     }
 
     @Test

@@ -239,7 +239,7 @@ class TestStoreFolder
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(() -> RocksDbPointerStore.open(folder()))
                     .isInstanceOf(StoreException.class)
-                    .hasMessage("The store in %s has format version 2, this release knows version 1. Open it with the release that wrote it", folder());
+                    .hasMessage("The store in %s has format version %s, this release knows version %s. Open it with the release that wrote it", folder(), StoreFormat.VERSION + 1, StoreFormat.VERSION);
         }
         put(StoreFormat.formatKey(), StoreFormat.formatValue(StoreFormat.VERSION));
         assertOpens(folder(), before);

@@ -79,22 +79,22 @@ class TestStoreFormat
                             ImmutableList.of(
                                     new RefChange("main", Optional.of(SnapshotRef.branchBuilder(1).build()), Optional.of(SnapshotRef.branchBuilder(2).build())),
                                     new RefChange("v1", Optional.empty(), Optional.of(SnapshotRef.tagBuilder(2).build())))),
-                    new TableChange(TableIdentifier.of("db", "s"), ID, "drop_table", Optional.empty(), ImmutableList.of())));
+                    new TableChange(TableIdentifier.of("db", "s"), ID, "drop_table", Optional.empty(), ImmutableList.of(), -3)));
     private static final String ENTRY_BYTES = "0000000000000102 000001a3185c507b " +
             "00000006 c3a46c696365 01 00000002 7131 " +
             "00000002 " +
             "00000001 00000002 6462 00000001 74 " + ID_BYTES +
             "0000000c 666173745f666f7277617264 01 00000001 6d 00000002 " +
             "00000004 6d61696e 01 00 0000000000000001 00 00 00 01 00 0000000000000002 00 00 00 " +
-            "00000002 7631 00 01 01 0000000000000002 00 00 00 " +
+            "00000002 7631 00 01 01 0000000000000002 00 00 00 00000000 " +
             "00000001 00000002 6462 00000001 73 " + ID_BYTES +
-            "0000000a 64726f705f7461626c65 00 00000000";
+            "0000000a 64726f705f7461626c65 00 00000000 fffffffd";
 
     @Test
     void testFormatVersion()
     {
         assertHex(StoreFormat.formatKey(), "66");
-        assertHex(StoreFormat.formatValue(StoreFormat.VERSION), "00000001");
+        assertHex(StoreFormat.formatValue(StoreFormat.VERSION), "00000002");
         assertThat(StoreFormat.readFormatValue(bytes("00000001"))).isEqualTo(1);
         assertThat(StoreFormat.readFormatValue(StoreFormat.formatValue(7))).isEqualTo(7);
     }
@@ -103,6 +103,7 @@ class TestStoreFormat
     void testLogKey()
     {
         assertHex(StoreFormat.logPrefix(), "6c");
+        assertHex(StoreFormat.logEnd(), "6d");
         assertHex(StoreFormat.logKey(1), "6c fffffffffffffffe");
         assertHex(StoreFormat.logKey(258), "6c fffffffffffffefd");
     }

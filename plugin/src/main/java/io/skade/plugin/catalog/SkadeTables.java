@@ -104,6 +104,18 @@ public final class SkadeTables
         return committer.commit(fileIo(session), author(session), updates);
     }
 
+    @Override
+    public List<TableMove> dryRun(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates)
+    {
+        return committer.dryRun(fileIo(session), updates);
+    }
+
+    @Override
+    public CatalogState state()
+    {
+        return store().state();
+    }
+
     /**
      * The metadata that a pointer points at.
      */

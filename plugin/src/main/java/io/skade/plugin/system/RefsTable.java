@@ -15,6 +15,7 @@ package io.skade.plugin.system;
 
 import com.google.common.collect.ImmutableList;
 import io.skade.ref.ProtectedRefs;
+import io.skade.ref.Retention;
 import io.trino.spi.connector.ColumnMetadata;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.ConnectorTableMetadata;
@@ -28,6 +29,7 @@ import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.TableMetadata;
 
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -86,21 +88,22 @@ public final class RefsTable
                     ref.minSnapshotsToKeep(),
                     ref.maxSnapshotAgeMs(),
                     committedAt == null ? null : packDateTimeWithZone(committedAt, UTC_KEY),
-                    committedAt == null || ref.maxRefAgeMs() == null ? null : expiresAt(committedAt, ref.maxRefAgeMs()),
+                    expiresAt(name),
                     protectedRefs.contains(name));
         });
         return rows.build().cursor();
     }
 
     /**
-     * Null for a time that a timestamp cannot hold.
+     * Null if the ref never expires, and for a time that a timestamp cannot hold.
      */
-    private static Long expiresAt(long committedAt, long maxRefAgeMs)
+    private Long expiresAt(String name)
     {
+        OptionalLong expiresAt = Retention.expiresAt(metadata, name);
         try {
-            return packDateTimeWithZone(Math.addExact(committedAt, maxRefAgeMs), UTC_KEY);
+            return expiresAt.isEmpty() ? null : packDateTimeWithZone(expiresAt.getAsLong(), UTC_KEY);
         }
-        catch (ArithmeticException | IllegalArgumentException _) {
+        catch (IllegalArgumentException _) {
             return null;
         }
     }
