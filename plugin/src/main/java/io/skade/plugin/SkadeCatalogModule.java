@@ -21,6 +21,7 @@ import com.google.inject.Singleton;
 import io.skade.plugin.catalog.SkadeTableOperationsProvider;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
+import io.skade.plugin.catalog.StoreMaintenance;
 import io.skade.plugin.catalog.Transactions;
 import io.skade.ref.MetadataFiles;
 import io.skade.ref.RefCommitter;
@@ -42,9 +43,11 @@ class SkadeCatalogModule
         implements Module
 {
     private final Function<Path, PointerStore> storeOpener;
+    private final boolean coordinator;
 
-    SkadeCatalogModule(Function<Path, PointerStore> storeOpener)
+    SkadeCatalogModule(Function<Path, PointerStore> storeOpener, boolean coordinator)
     {
+        this.coordinator = coordinator;
         this.storeOpener = requireNonNull(storeOpener, "storeOpener is null");
     }
 
@@ -56,6 +59,9 @@ class SkadeCatalogModule
         binder.bind(TrinoCatalogFactory.class).to(SkadeTrinoCatalogFactory.class).in(Scopes.SINGLETON);
         binder.bind(SkadeTables.class).in(Scopes.SINGLETON);
         binder.bind(Transactions.class).in(Scopes.SINGLETON);
+        if (coordinator) {
+            binder.bind(StoreMaintenance.class).in(Scopes.SINGLETON);
+        }
     }
 
     @Provides

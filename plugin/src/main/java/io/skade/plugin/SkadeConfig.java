@@ -16,12 +16,15 @@ package io.skade.plugin;
 import io.airlift.configuration.Config;
 import io.airlift.configuration.ConfigDescription;
 import io.airlift.units.DataSize;
+import io.airlift.units.Duration;
+import io.airlift.units.MinDuration;
 import jakarta.validation.constraints.NotNull;
 
 import java.nio.file.Path;
 import java.util.Optional;
 
 import static io.airlift.units.DataSize.Unit.MEGABYTE;
+import static java.util.concurrent.TimeUnit.DAYS;
 
 public class SkadeConfig
 {
@@ -29,6 +32,8 @@ public class SkadeConfig
     private String warehouse;
     private Optional<String> readRef = Optional.empty();
     private DataSize metadataCacheMaxSize = DataSize.of(256, MEGABYTE);
+    private Duration logRetention = new Duration(365, DAYS);
+    private Optional<Duration> refExpiryInterval = Optional.empty();
 
     @NotNull
     public Path getStorePath()
@@ -82,6 +87,34 @@ public class SkadeConfig
     public SkadeConfig setMetadataCacheMaxSize(DataSize metadataCacheMaxSize)
     {
         this.metadataCacheMaxSize = metadataCacheMaxSize;
+        return this;
+    }
+
+    @NotNull
+    @MinDuration("1m")
+    public Duration getLogRetention()
+    {
+        return logRetention;
+    }
+
+    @Config("skade.log.retention")
+    @ConfigDescription("How long the log of commits is kept: no undo goes further back")
+    public SkadeConfig setLogRetention(Duration logRetention)
+    {
+        this.logRetention = logRetention;
+        return this;
+    }
+
+    public Optional<@MinDuration("1s") Duration> getRefExpiryInterval()
+    {
+        return refExpiryInterval;
+    }
+
+    @Config("skade.ref-expiry.interval")
+    @ConfigDescription("How often to drop the refs of all tables that are older than their max_ref_age; never if not set")
+    public SkadeConfig setRefExpiryInterval(Duration refExpiryInterval)
+    {
+        this.refExpiryInterval = Optional.ofNullable(refExpiryInterval);
         return this;
     }
 }

@@ -54,6 +54,7 @@ public class SkadeConnectorFactory
         checkStrictSpiVersionMatch(context, this);
         checkArgument(!config.containsKey(CATALOG_TYPE), "Configuration property '%s' cannot be used with connector.name=skade: the pointer store in skade.store.path is the catalog", CATALOG_TYPE);
         Map<String, String> properties = withReadOnlySecurity(config);
+        boolean coordinator = context.getCurrentNode().isCoordinator();
         Closer opened = Closer.create();
         try (ThreadContextClassLoader _ = new ThreadContextClassLoader(getClass().getClassLoader())) {
             IcebergConnector iceberg = (IcebergConnector) IcebergConnectorFactory.createConnector(
@@ -61,7 +62,7 @@ public class SkadeConnectorFactory
                     properties,
                     context,
                     new SkadeModule(),
-                    Optional.of(new SkadeCatalogModule(context.getCurrentNode().isCoordinator() ? folder -> opened.register(stores.open(folder)) : _ -> new WorkerStore())));
+                    Optional.of(new SkadeCatalogModule(coordinator ? folder -> opened.register(stores.open(folder)) : _ -> new WorkerStore(), coordinator)));
             return iceberg.getInjector().getInstance(SkadeConnector.class);
         }
         catch (Throwable e) {

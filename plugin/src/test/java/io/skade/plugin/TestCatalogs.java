@@ -23,6 +23,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -55,6 +56,13 @@ class TestCatalogs
             "publish_changes('tpch', 'guarded', 'w')",
             "protect_ref('tpch', 'guarded', 'main')",
             "unprotect_ref('tpch', 'guarded', 'main')",
+            "undo_ref('tpch', 'guarded', 'main')",
+            "expire_refs('tpch', 'guarded')",
+            "create_branches('tpch', 'b')",
+            "create_tags(schema_name => 'tpch', tag => 'g', tables => ARRAY['guarded'])",
+            "drop_refs('tpch', 'side')",
+            "publish_branches('tpch', 'side')",
+            "rollback_tables('tpch', 'gold')",
             "rollback_to_snapshot('tpch', 'guarded', 1)",
             "register_table('tpch', 'again', 'local:///nowhere')",
             "unregister_table('tpch', 'guarded')");
@@ -137,6 +145,38 @@ class TestCatalogs
         assertThat(computeActual("SELECT * FROM \"guarded$refs\"").getMaterializedRows()).isEqualTo(refs);
         getQueryRunner().execute("DROP CATALOG frozen");
         assertUpdate("DROP TABLE guarded");
+    }
+
+    @Test
+    void refsExpireByThemselves()
+            throws InterruptedException
+    {
+        assertUpdate("CREATE TABLE aging (n int)");
+        assertUpdate("INSERT INTO aging VALUES 1", 1);
+        assertUpdate("CREATE TABLE empty_aging (n int)");
+        for (String table : List.of("aging", "empty_aging")) {
+            assertUpdate("CALL system.create_branch(schema_name => 'tpch', table_name => '%s', branch => 'kept', max_ref_age => '1ms')".formatted(table));
+            assertUpdate("CALL system.protect_ref('tpch', '%s', 'kept')".formatted(table));
+            assertUpdate("CALL system.create_branch(schema_name => 'tpch', table_name => '%s', branch => 'old', max_ref_age => '1ms')".formatted(table));
+            assertUpdate("CALL system.create_tag(schema_name => 'tpch', table_name => '%s', tag => 'young', max_ref_age => '1d')".formatted(table));
+        }
+        getQueryRunner().createCatalog("sweeping", "skade", properties(Map.of("skade.ref-expiry.interval", "1s")));
+        Instant deadline = Instant.now().plusSeconds(60);
+        while (computeScalar("SELECT count(*) FROM system.refs WHERE name = 'old'").equals(2L)) {
+            assertThat(Instant.now()).isBefore(deadline);
+            Thread.sleep(100);
+        }
+        getQueryRunner().execute("DROP CATALOG sweeping");
+        assertQuery("SELECT name FROM \"aging$refs\"", "VALUES 'kept', 'main', 'young'");
+        assertQuery(
+                "SELECT ref, type, operation, new_snapshot_id, changed_by, query_id FROM \"aging$ref_log\" ORDER BY log_id DESC LIMIT 1",
+                "VALUES ('old', 'BRANCH', 'expire_refs', NULL, 'skade', NULL)");
+        assertUpdate("CALL system.undo_ref('tpch', 'aging', 'old')");
+        assertQuery("SELECT count(*) FROM aging FOR VERSION AS OF 'old'", "VALUES 1");
+        assertUpdate("CALL system.unprotect_ref('tpch', 'aging', 'kept')");
+        assertUpdate("CALL system.unprotect_ref('tpch', 'empty_aging', 'kept')");
+        assertUpdate("DROP TABLE aging");
+        assertUpdate("DROP TABLE empty_aging");
     }
 
     @Test

@@ -15,6 +15,7 @@ package io.skade.plugin;
 
 import com.google.common.collect.ImmutableMap;
 import io.airlift.units.DataSize;
+import io.airlift.units.Duration;
 import org.junit.jupiter.api.Test;
 
 import java.nio.file.Path;
@@ -25,6 +26,8 @@ import static io.airlift.configuration.testing.ConfigAssertions.assertRecordedDe
 import static io.airlift.configuration.testing.ConfigAssertions.recordDefaults;
 import static io.airlift.units.DataSize.Unit.GIGABYTE;
 import static io.airlift.units.DataSize.Unit.MEGABYTE;
+import static java.util.concurrent.TimeUnit.DAYS;
+import static java.util.concurrent.TimeUnit.HOURS;
 
 class TestSkadeConfig
 {
@@ -35,7 +38,9 @@ class TestSkadeConfig
                 .setStorePath(null)
                 .setWarehouse(null)
                 .setReadRef(null)
-                .setMetadataCacheMaxSize(DataSize.of(256, MEGABYTE)));
+                .setMetadataCacheMaxSize(DataSize.of(256, MEGABYTE))
+                .setLogRetention(new Duration(365, DAYS))
+                .setRefExpiryInterval(null));
     }
 
     @Test
@@ -46,13 +51,17 @@ class TestSkadeConfig
                 .put("skade.warehouse", "s3://bucket/warehouse")
                 .put("skade.read-ref", "gold")
                 .put("skade.metadata-cache.max-size", "2GB")
+                .put("skade.log.retention", "30d")
+                .put("skade.ref-expiry.interval", "1h")
                 .buildOrThrow();
 
         SkadeConfig expected = new SkadeConfig()
                 .setStorePath(Path.of("/var/lib/skade/store"))
                 .setWarehouse("s3://bucket/warehouse")
                 .setReadRef("gold")
-                .setMetadataCacheMaxSize(DataSize.of(2, GIGABYTE));
+                .setMetadataCacheMaxSize(DataSize.of(2, GIGABYTE))
+                .setLogRetention(new Duration(30, DAYS))
+                .setRefExpiryInterval(new Duration(1, HOURS));
 
         assertFullMapping(properties, expected);
     }

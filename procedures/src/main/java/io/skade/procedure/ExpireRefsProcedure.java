@@ -28,9 +28,11 @@ import java.util.Set;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.procedure.RefRequest.changing;
 import static io.trino.spi.type.VarcharType.VARCHAR;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
- * {@code expire_refs}: drops the refs of a table that are older than their {@code max_ref_age}. Takes rights on each of them.
+ * {@code expire_refs}: drops the refs of a table that are older than their {@code max_ref_age}. Takes rights on each of them, and on {@code main} where
+ * there is none, so that who may change nothing is always told so.
  */
 final class ExpireRefsProcedure
         extends CallProcedure
@@ -55,7 +57,7 @@ final class ExpireRefsProcedure
                     .map(RefChange::ref)
                     .collect(toImmutableSet());
             RefRequest request = changing(expired, RefUpdates.expireRefs(now, expired::contains));
-            request.checkAccess(accessControl, table);
+            (expired.isEmpty() ? changing(MAIN_BRANCH, request.update()) : request).checkAccess(accessControl, table);
             if (!dryRun) {
                 tables.commit(session, ImmutableMap.of(identifier(table), request.update()));
             }

@@ -127,6 +127,8 @@ class TestVerbs
         runner.call("drop_tag", "tag", "eoy");
         assertThat(runner.takeEvents()).containsExactly("insert eoy", "delete eoy", "commit drop_tag");
         assertThat(runner.refs()).isEqualTo("main=3");
+        runner.call("expire_refs");
+        assertThat(runner.takeEvents()).containsExactly("insert main", "delete main", "commit expire_refs");
     }
 
     @Test

@@ -33,6 +33,7 @@ import io.trino.filesystem.TrinoFileSystemFactory;
 import io.trino.plugin.iceberg.fileio.ForwardingFileIoFactory;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.SchemaTableName;
+import io.trino.spi.security.ConnectorIdentity;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
@@ -166,6 +167,14 @@ public final class SkadeTables
     public FileIO fileIo(ConnectorSession session)
     {
         return fileIoFactory.create(fileSystemFactory.create(session), isUseFileSizeFromMetadata(session));
+    }
+
+    /**
+     * For what no session asks for.
+     */
+    FileIO fileIo(String user)
+    {
+        return fileIoFactory.create(fileSystemFactory.create(ConnectorIdentity.ofUser(user)), true);
     }
 
     private MetadataFiles files()
