@@ -59,10 +59,11 @@ final class TestKillRecovery
                     .mapToObj(number -> new RefClient(server, "b" + number, marks, random.nextLong()))
                     .toList();
             WriteClient writer = new WriteClient(server);
+            PublishClient publisher = new PublishClient(server);
 
             int acknowledged = 0;
             for (int round = 1; round <= rounds; round++) {
-                killWhileBusy(server, clients, writer, random.nextLong(200, 4000));
+                killWhileBusy(server, clients, writer, publisher, random.nextLong(200, 4000));
                 server.restart();
                 try (Connection connection = server.connect("lake", "kill")) {
                     Map<String, Long> refs = readRefs(connection);
@@ -70,11 +71,12 @@ final class TestKillRecovery
                         client.checkRecovered(connection, refs);
                     }
                     writer.checkRecovered(connection);
+                    publisher.checkRecovered(connection);
                     checkListingsAgree(connection, refs);
                     checkEveryRefReads(connection, refs, marks);
                 }
-                int total = clients.stream().mapToInt(RefClient::acknowledged).sum() + (int) writer.acknowledgedRows;
-                System.out.printf("round %s: %s moves and writes acknowledged and found%n", round, total - acknowledged);
+                int total = clients.stream().mapToInt(RefClient::acknowledged).sum() + (int) (writer.acknowledgedRows + publisher.acknowledged);
+                System.out.printf("round %s: %s moves, writes and publishes acknowledged and found%n", round, total - acknowledged);
                 acknowledged = total;
             }
             assertThat(acknowledged).as("acknowledged moves and writes").isPositive();
@@ -100,11 +102,13 @@ final class TestKillRecovery
                 execute(connection, "CALL system.create_branch('kill', 't', 'b%s', 'p0')".formatted(number));
             }
             execute(connection, "CREATE BRANCH written IN TABLE t");
+            execute(connection, "CREATE TABLE u1 (n bigint)");
+            execute(connection, "CREATE TABLE u2 (n bigint)");
         }
         return marks;
     }
 
-    private static void killWhileBusy(SkadeServer server, List<RefClient> clients, WriteClient writer, long millis)
+    private static void killWhileBusy(SkadeServer server, List<RefClient> clients, WriteClient writer, PublishClient publisher, long millis)
             throws Exception
     {
         try (ExecutorService executor = Executors.newCachedThreadPool()) {
@@ -113,6 +117,7 @@ final class TestKillRecovery
                 running.add(executor.submit(client::moveUntilKilled));
             }
             running.add(executor.submit(writer::writeUntilKilled));
+            running.add(executor.submit(publisher::publishUntilKilled));
             // from the first acknowledged move on, so that each round kills a server at work
             int before = clients.stream().mapToInt(RefClient::acknowledged).sum();
             while (clients.stream().mapToInt(RefClient::acknowledged).sum() == before && running.stream().noneMatch(Future::isDone)) {
@@ -317,6 +322,51 @@ final class TestKillRecovery
             long rows = queryLong(connection, "SELECT count(*) FROM t FOR VERSION AS OF 'written' WHERE n = 100");
             assertThat(rows).as("rows of the branch that is written").isBetween(acknowledgedRows, acknowledgedRows + 1);
             acknowledgedRows = rows;
+        }
+    }
+
+    /**
+     * Publishes one row in each of two tables at once, again and again. It is in both of them or in none.
+     */
+    private static final class PublishClient
+    {
+        private final SkadeServer server;
+        private volatile long acknowledged;
+
+        private PublishClient(SkadeServer server)
+        {
+            this.server = server;
+        }
+
+        Void publishUntilKilled()
+        {
+            try (Connection connection = server.connect("lake", "kill")) {
+                while (true) {
+                    execute(connection, "CALL system.create_branches(schema_name => 'kill', branch => 'rel', tables => ARRAY['u1', 'u2'])");
+                    execute(connection, "INSERT INTO u1@rel VALUES 1");
+                    execute(connection, "INSERT INTO u2@rel VALUES 1");
+                    execute(connection, "CALL system.publish_branches(schema_name => 'kill', branch => 'rel', drop_branch => true)");
+                    acknowledged++;
+                }
+            }
+            catch (Exception e) {
+                checkKilled(e);
+            }
+            return null;
+        }
+
+        void checkRecovered(Connection connection)
+                throws SQLException
+        {
+            long rows = queryLong(connection, "SELECT count(*) FROM u1");
+            assertThat(rows).as("publishes").isBetween(acknowledged, acknowledged + 1);
+            assertThat(queryLong(connection, "SELECT count(*) FROM u2")).isEqualTo(rows);
+            acknowledged = rows;
+            long branches = queryLong(connection, "SELECT count(*) FROM lake.system.refs WHERE table_schema = 'kill' AND name = 'rel'");
+            assertThat(branches).as("tables with the branch").isIn(0L, 2L);
+            if (branches > 0) {
+                execute(connection, "CALL system.drop_refs('kill', 'rel')");
+            }
         }
     }
 }

@@ -23,11 +23,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.util.List;
 import java.util.Optional;
 
 import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
 
@@ -121,6 +123,41 @@ final class TestSparkInterop
             execute(connection, "CALL system.fast_forward('for_spark', 'tree', 'main', 'fix/1')");
             String moved = query(connection, "SELECT file FROM \"tree$metadata_log_entries\" ORDER BY timestamp DESC, file DESC LIMIT 1").getFirst();
             assertThat(spark.readBranch("main", moved)).containsExactly("2 | elder", "3 | yew");
+        }
+    }
+
+    /**
+     * What Spark staged for audit is published once.
+     */
+    @Test
+    void testTrinoPublishesWhatSparkStaged()
+            throws Exception
+    {
+        spark.sql("CREATE TABLE db.staged (id bigint) USING iceberg TBLPROPERTIES ('write.wap.enabled' = 'true')");
+        spark.sql("INSERT INTO db.staged VALUES 1");
+        spark.sql("SET spark.wap.id = load-1");
+        spark.sql("INSERT INTO db.staged VALUES 2");
+        spark.sql("SET spark.wap.id = load-2");
+        spark.sql("INSERT INTO db.staged VALUES 3");
+        spark.sql("RESET spark.wap.id");
+        String metadata = spark.sql("SELECT file FROM db.staged.metadata_log_entries ORDER BY timestamp DESC LIMIT 1").getFirst();
+
+        try (Connection connection = server.connect("lake", "staged")) {
+            execute(connection, "CREATE SCHEMA staged");
+            execute(connection, "CALL system.register_table('staged', 'staged', '%s', '%s')".formatted(
+                    warehouse.resolve("db/staged").toUri(), metadata.substring(metadata.lastIndexOf('/') + 1)));
+            assertThat(query(connection, "SELECT id FROM staged")).containsExactly("1");
+            execute(connection, "CALL system.publish_changes('staged', 'staged', 'load-2')");
+            assertThat(query(connection, "SELECT id FROM staged ORDER BY id")).containsExactly("1", "3");
+            execute(connection, "CALL system.publish_changes('staged', 'staged', 'load-1')");
+            assertThat(query(connection, "SELECT id FROM staged ORDER BY id")).containsExactly("1", "2", "3");
+            for (String wapId : List.of("load-1", "load-2")) {
+                assertThatThrownBy(() -> execute(connection, "CALL system.publish_changes('staged', 'staged', '%s')".formatted(wapId)))
+                        .hasMessageContaining(wapId);
+            }
+            assertThatThrownBy(() -> execute(connection, "CALL system.publish_changes('staged', 'staged', 'load-3')"))
+                    .hasMessageContaining("Cannot publish changes of staged.staged: no snapshots are staged with wap_id load-3");
+            assertThat(query(connection, "SELECT id FROM staged ORDER BY id")).containsExactly("1", "2", "3");
         }
     }
 }
