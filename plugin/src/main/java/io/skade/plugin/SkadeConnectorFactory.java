@@ -15,17 +15,25 @@ package io.skade.plugin;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.io.Closer;
+import com.google.inject.CreationException;
+import com.google.inject.spi.Message;
+import io.skade.store.StoreException;
 import io.trino.plugin.iceberg.IcebergConnector;
 import io.trino.plugin.iceberg.IcebergConnectorFactory;
+import io.trino.spi.TrinoException;
 import io.trino.spi.classloader.ThreadContextClassLoader;
 import io.trino.spi.connector.Connector;
 import io.trino.spi.connector.ConnectorContext;
 import io.trino.spi.connector.ConnectorFactory;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import static com.google.common.base.Preconditions.checkArgument;
+import static com.google.common.base.Throwables.getCausalChain;
+import static io.skade.procedure.SkadeErrorCode.SKADE_STORE_ERROR;
 import static io.trino.plugin.base.Versions.checkStrictSpiVersionMatch;
 import static io.trino.plugin.base.util.Closables.closeAllSuppress;
 
@@ -68,8 +76,26 @@ public class SkadeConnectorFactory
         catch (Throwable e) {
             // nobody else will
             closeAllSuppress(e, opened);
+            Optional<StoreException> store = findStoreException(e);
+            if (store.isPresent()) {
+                throw new TrinoException(SKADE_STORE_ERROR, store.get().getMessage(), store.get());
+            }
             throw e;
         }
+    }
+
+    /**
+     * Why the store cannot be opened, out of what dependency injection made of it.
+     */
+    private static Optional<StoreException> findStoreException(Throwable thrown)
+    {
+        Stream<Throwable> causes = thrown instanceof CreationException creation ? creation.getErrorMessages().stream().map(Message::getCause) : Stream.of(thrown);
+        return causes
+                .filter(Objects::nonNull)
+                .flatMap(cause -> getCausalChain(cause).stream())
+                .filter(StoreException.class::isInstance)
+                .map(StoreException.class::cast)
+                .findFirst();
     }
 
     /**

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -184,6 +186,17 @@ class TestCatalogs
     {
         assertThatThrownBy(() -> getQueryRunner().createCatalog("wrong", "skade", properties(Map.of("iceberg.catalog.type", "rest"))))
                 .hasStackTraceContaining("Configuration property 'iceberg.catalog.type' cannot be used with connector.name=skade");
+    }
+
+    @Test
+    void aStoreThatCannotBeOpenedSaysWhy()
+            throws IOException
+    {
+        Path file = Files.writeString(data.resolve("no-folder"), "a file");
+        assertQueryFails(
+                "CREATE CATALOG wrong USING skade WITH (\"skade.store.path\" = '%s', \"skade.warehouse\" = 'local:///w', \"fs.local.enabled\" = 'true', \"local.location\" = '%s')".formatted(file, data),
+                "Cannot create the store folder %1$s: %1$s is a file".formatted(file));
+        Files.delete(file);
     }
 
     @Test
