@@ -15,6 +15,7 @@ package io.skade.procedure;
 
 import com.google.common.base.Joiner;
 import com.google.common.collect.ImmutableList;
+import io.skade.ref.PublishMode;
 import io.skade.ref.RefRefusedException;
 import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.RefUpdates.IfMissing;
@@ -149,6 +150,19 @@ final class ArgumentValues
     IfMissing ifMissing()
     {
         return flag("if_exists") ? IfMissing.IGNORE : IfMissing.REFUSE;
+    }
+
+    /**
+     * The argument {@code mode} of a publish.
+     */
+    PublishMode publishMode()
+    {
+        String mode = string("mode");
+        return switch (mode) {
+            case "fast_forward" -> PublishMode.FAST_FORWARD;
+            case "rebase" -> PublishMode.REBASE;
+            default -> throw new RefRefusedException(INVALID_VALUE, "Invalid mode: '%s' is neither fast_forward nor rebase", mode);
+        };
     }
 
     /**

@@ -33,6 +33,7 @@ import static io.skade.procedure.SkadeErrorCode.REF_NOT_ANCESTOR;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FAST_FORWARD;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FOUND;
 import static io.skade.procedure.SkadeErrorCode.REF_PROTECTED;
+import static io.skade.procedure.SkadeErrorCode.REF_REBASE_CONFLICT;
 import static io.skade.procedure.SkadeErrorCode.SKADE_STORE_ERROR;
 import static io.trino.spi.StandardErrorCode.GENERIC_INTERNAL_ERROR;
 import static io.trino.spi.StandardErrorCode.INVALID_PROCEDURE_ARGUMENT;
@@ -93,6 +94,7 @@ public final class ProcedureErrors
             case REF_ALREADY_EXISTS -> REF_ALREADY_EXISTS;
             case NOT_FAST_FORWARD -> REF_NOT_FAST_FORWARD;
             case NOT_ANCESTOR -> REF_NOT_ANCESTOR;
+            case REBASE_CONFLICT -> REF_REBASE_CONFLICT;
             case PROTECTED -> REF_PROTECTED;
             case UNEXPECTED_SNAPSHOT -> REF_COMMIT_CONFLICT;
             case INVALID_VALUE -> INVALID_PROCEDURE_ARGUMENT;

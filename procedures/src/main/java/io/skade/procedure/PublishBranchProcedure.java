@@ -14,22 +14,20 @@
 package io.skade.procedure;
 
 import com.google.common.collect.ImmutableSet;
-import io.skade.ref.RefRefusedException;
+import io.skade.ref.PublishMode;
+import io.skade.ref.RefUpdate;
 import io.skade.ref.RefUpdates;
-import io.trino.spi.TrinoException;
 
 import java.util.OptionalLong;
 
 import static io.skade.procedure.RefRequest.changing;
-import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
-import static io.trino.spi.StandardErrorCode.NOT_SUPPORTED;
 import static io.trino.spi.type.BigintType.BIGINT;
 import static io.trino.spi.type.VarcharType.VARCHAR;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
- * {@code publish_branch}: brings another branch, by default {@code main}, to where the published one is. Takes rights on the branch that moves, and on
- * the published one if it is to be dropped.
+ * {@code publish_branch}: brings another branch, by default {@code main}, to what the published one has. Takes rights on the branch that moves, and on
+ * the published one if it is to be dropped or may move by a rebase.
  */
 final class PublishBranchProcedure
         extends RefProcedure
@@ -57,16 +55,14 @@ final class PublishBranchProcedure
     {
         String branch = values.string("branch");
         String to = values.string("to");
-        String mode = values.string("mode");
-        boolean dropBranch = values.flag("drop_branch");
-        switch (mode) {
-            case "fast_forward" -> {}
-            case "rebase" -> throw new TrinoException(NOT_SUPPORTED, "publish_branch does not support mode rebase yet");
-            default -> throw new RefRefusedException(INVALID_VALUE, "Invalid mode: '%s' is neither fast_forward nor rebase", mode);
+        PublishMode mode = values.publishMode();
+        if (values.flag("drop_branch")) {
+            return changing(ImmutableSet.of(to, branch), RefUpdates.publishAndDropBranch(branch, to, mode, expectedSnapshotId));
         }
-        if (dropBranch) {
-            return changing(ImmutableSet.of(to, branch), RefUpdates.publishAndDropBranch(branch, to, expectedSnapshotId));
-        }
-        return changing(to, RefUpdates.publishBranch(branch, to, expectedSnapshotId));
+        RefUpdate update = RefUpdates.publishBranch(branch, to, mode, expectedSnapshotId);
+        return switch (mode) {
+            case FAST_FORWARD -> changing(to, update);
+            case REBASE -> changing(ImmutableSet.of(to, branch), update);
+        };
     }
 }

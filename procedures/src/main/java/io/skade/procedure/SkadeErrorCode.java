@@ -52,6 +52,10 @@ public enum SkadeErrorCode
      * The store cannot do its work. Nothing was changed.
      */
     SKADE_STORE_ERROR(7, EXTERNAL, false),
+    /**
+     * A branch cannot be replayed on another one: the two branches changed the same, or their histories do not meet.
+     */
+    REF_REBASE_CONFLICT(8, USER_ERROR, true),
     /**/;
 
     private static final int BASE = 0x0534_0000;

@@ -35,6 +35,7 @@ import static io.skade.procedure.SkadeErrorCode.REF_NOT_ANCESTOR;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FAST_FORWARD;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FOUND;
 import static io.skade.procedure.SkadeErrorCode.REF_PROTECTED;
+import static io.skade.procedure.SkadeErrorCode.REF_REBASE_CONFLICT;
 import static io.skade.procedure.SkadeErrorCode.SKADE_STORE_ERROR;
 import static io.trino.spi.StandardErrorCode.GENERIC_INTERNAL_ERROR;
 import static io.trino.spi.StandardErrorCode.INVALID_PROCEDURE_ARGUMENT;
@@ -54,6 +55,7 @@ class TestProcedureErrors
                 .put(Reason.REF_ALREADY_EXISTS, REF_ALREADY_EXISTS)
                 .put(Reason.NOT_FAST_FORWARD, REF_NOT_FAST_FORWARD)
                 .put(Reason.NOT_ANCESTOR, REF_NOT_ANCESTOR)
+                .put(Reason.REBASE_CONFLICT, REF_REBASE_CONFLICT)
                 .put(Reason.PROTECTED, REF_PROTECTED)
                 .put(Reason.UNEXPECTED_SNAPSHOT, REF_COMMIT_CONFLICT)
                 .put(Reason.INVALID_VALUE, INVALID_PROCEDURE_ARGUMENT)

@@ -40,6 +40,7 @@ class TestSkadeErrorCode
                         05340005 REF_COMMIT_CONFLICT EXTERNAL
                         05340006 REF_COMMIT_STATE_UNKNOWN EXTERNAL fatal
                         05340007 SKADE_STORE_ERROR EXTERNAL
+                        05340008 REF_REBASE_CONFLICT USER_ERROR fatal
                         """);
     }
 

@@ -14,7 +14,6 @@
 package io.skade.procedure;
 
 import io.skade.ref.ProtectedRefs;
-import io.trino.spi.TrinoException;
 import org.apache.iceberg.SnapshotRef;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +23,6 @@ import static io.skade.procedure.SkadeErrorCode.REF_NOT_ANCESTOR;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FOUND;
 import static io.skade.procedure.TestRefProcedure.assertInvalid;
 import static io.skade.procedure.TestRefProcedure.assertRefused;
-import static io.trino.spi.StandardErrorCode.NOT_SUPPORTED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -214,12 +212,16 @@ class TestVerbs
     @Test
     void testPublishBranchModes()
     {
-        assertThatThrownBy(() -> runner.call("publish_branch", "branch", "audit", "mode", "rebase"))
-                .isInstanceOfSatisfying(TrinoException.class, e -> assertThat(e.getErrorCode()).isEqualTo(NOT_SUPPORTED.toErrorCode()))
-                .hasMessage("publish_branch does not support mode rebase yet");
         assertInvalid(() -> runner.call("publish_branch", "branch", "audit", "mode", "merge"), "Invalid mode: 'merge' is neither fast_forward nor rebase");
+        assertInvalid(() -> runner.call("publish_branch", "branch", "audit", "mode", ""), "mode cannot be null or empty");
         assertInvalid(() -> runner.call("publish_branch", "branch", "main"), "Cannot publish main of sales.orders to itself");
         assertThat(runner.refs()).isEqualTo("audit=4 eoy=1 main=3");
+
+        // may move both
+        runner.takeEvents();
+        runner.call("publish_branch", "branch", "audit", "mode", "rebase");
+        assertThat(runner.takeEvents()).containsExactly("insert main", "insert audit", "delete main", "delete audit", "commit publish_branch");
+        assertThat(runner.refs()).isEqualTo("audit=4 eoy=1 main=4");
     }
 
     @Test

@@ -45,6 +45,10 @@ public class RefRefusedException
          */
         NOT_ANCESTOR,
         /**
+         * A branch cannot be replayed on another one: the two branches changed the same, or their histories do not meet.
+         */
+        REBASE_CONFLICT,
+        /**
          * The ref is protected, see {@link ProtectedRefs}.
          */
         PROTECTED,

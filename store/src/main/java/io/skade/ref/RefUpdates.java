@@ -127,7 +127,9 @@ public final class RefUpdates
                 throw noSnapshot(target, "create tag " + name);
             }
             // an append of nothing: no rows and no parent
-            Snapshot snapshot = new BaseTable(new SnapshotTableOperations(target.metadata(), target.io()), target.name().toString()).newFastAppend().apply();
+            Snapshot snapshot = new BaseTable(new SnapshotTableOperations(target.metadata(), target.io()), target.name().toString()).newFastAppend()
+                    .set(Rebase.START_OF_BRANCH, "true")
+                    .apply();
             return TableMetadata.buildFrom(target.metadata())
                     .addSnapshot(snapshot)
                     .setRef(name, retention.applyTo(SnapshotRef.branchBuilder(snapshot.snapshotId()).build()))
@@ -234,20 +236,22 @@ public final class RefUpdates
     }
 
     /**
-     * Fast-forwards {@code to} to where {@code branch} is.
+     * Brings {@code to} to what {@code branch} has. Nothing changes if both are at the same snapshot. A rebase moves {@code branch} as well.
      *
      * @param expectedSnapshotId where {@code to} must be now
      */
-    public static RefUpdate publishBranch(String branch, String to, OptionalLong expectedSnapshotId)
+    public static RefUpdate publishBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
-        return new MovesProtected("publish_branch", target -> publish(target, branch, to, expectedSnapshotId));
+        requireNonNull(mode, "mode is null");
+        return new MovesProtected("publish_branch", target -> publish(target, branch, to, mode, expectedSnapshotId));
     }
 
     /**
-     * Fast-forwards {@code to} to where {@code branch} is, and drops {@code branch}.
+     * As {@link #publishBranch}, and drops {@code branch}.
      */
-    public static RefUpdate publishAndDropBranch(String branch, String to, OptionalLong expectedSnapshotId)
+    public static RefUpdate publishAndDropBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
+        requireNonNull(mode, "mode is null");
         return new MovesProtected("publish_branch", target -> {
             if (branch.equals(MAIN_BRANCH)) {
                 throw new RefRefusedException(INVALID_VALUE, "Cannot drop main of %s: every table has a branch main", target.name());
@@ -255,19 +259,41 @@ public final class RefUpdates
             if (ProtectedRefs.of(target.metadata()).contains(branch)) {
                 throw new RefRefusedException(RefRefusedException.Reason.PROTECTED, "Cannot drop %s of %s: it is protected", branch, target.name());
             }
-            return TableMetadata.buildFrom(publish(target, branch, to, expectedSnapshotId))
+            return TableMetadata.buildFrom(publish(target, branch, to, mode, expectedSnapshotId))
                     .removeRef(branch)
                     .build();
         });
     }
 
-    private static TableMetadata publish(RefTarget target, String branch, String to, OptionalLong expectedSnapshotId)
+    private static TableMetadata publish(RefTarget target, String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
+    {
+        Divergence divergence = compare(target, branch, to);
+        checkExpected(target, to, target.metadata().ref(to), expectedSnapshotId);
+        if (mode == PublishMode.FAST_FORWARD) {
+            return fastForward(target, to, new SnapshotSelector.AtRef(branch), expectedSnapshotId);
+        }
+        return switch (divergence.kind()) {
+            case NONE, AHEAD -> fastForward(target, to, new SnapshotSelector.AtRef(branch), expectedSnapshotId);
+            case BEHIND -> fastForward(target, branch, new SnapshotSelector.AtRef(to), OptionalLong.empty());
+            case BOTH -> Rebase.plan(target, branch, to, divergence).apply();
+        };
+    }
+
+    /**
+     * How a branch differs from the one that it is to be published to.
+     *
+     * @throws RefRefusedException if one of them is missing or both are the same
+     */
+    static Divergence compare(RefTarget target, String branch, String to)
     {
         if (branch.equals(to)) {
             throw new RefRefusedException(INVALID_VALUE, "Cannot publish %s of %s to itself", branch, target.name());
         }
-        load(target, branch, SnapshotRefType.BRANCH);
-        return fastForward(target, to, new SnapshotSelector.AtRef(branch), expectedSnapshotId);
+        SnapshotRef ref = load(target, branch, SnapshotRefType.BRANCH);
+        OptionalLong toId = to.equals(MAIN_BRANCH) && find(target, to).isEmpty()
+                ? OptionalLong.empty()
+                : OptionalLong.of(load(target, to, SnapshotRefType.BRANCH).snapshotId());
+        return Divergence.between(target.metadata(), ref.snapshotId(), toId);
     }
 
     private static TableMetadata fastForward(RefTarget target, String branch, SnapshotSelector to, OptionalLong expectedSnapshotId)

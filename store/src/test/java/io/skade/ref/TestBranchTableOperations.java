@@ -51,6 +51,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.Streams.stream;
+import static io.skade.ref.PublishMode.FAST_FORWARD;
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static io.skade.ref.RefUpdates.createBranch;
@@ -424,7 +425,7 @@ class TestBranchTableOperations
     void testPublishOfWhatWasWritten()
     {
         append(lake.loadBranch(T, "audit"));
-        lake.commit(T, publishBranch("audit", "main", OptionalLong.of(first)));
+        lake.commit(T, publishBranch("audit", "main", FAST_FORWARD, OptionalLong.of(first)));
         assertThat(lake.load(T).newScan().planFiles()).hasSize(2);
         // on from main, whose own retention it keeps
         append(lake.load(T));

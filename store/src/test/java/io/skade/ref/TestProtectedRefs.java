@@ -37,6 +37,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
+import static io.skade.ref.PublishMode.FAST_FORWARD;
 import static io.skade.ref.RefRefusedException.Reason.PROTECTED;
 import static io.skade.ref.RefUpdates.createBranch;
 import static io.skade.ref.RefUpdates.dropRef;
@@ -110,11 +111,11 @@ class TestProtectedRefs
     @Test
     void testPublishMovesProtected()
     {
-        lake.commit(T, publishBranch("dev", "main", OptionalLong.empty()));
+        lake.commit(T, publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()));
         assertThat(lake.snapshotId(T, "main")).isEqualTo(lake.snapshotId(T, "dev"));
         lake.commit(T, fastForward("release", MAIN, OptionalLong.empty()));
         assertThat(lake.snapshotId(T, "release")).isEqualTo(lake.snapshotId(T, "dev"));
-        lake.commit(T, publishAndDropBranch("dev", "main", OptionalLong.empty()));
+        lake.commit(T, publishAndDropBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()));
         assertThat(lake.refs(T)).containsOnlyKeys("main", "release", "audit");
         assertThat(ProtectedRefs.of(lake.metadata(T))).containsExactlyInAnyOrder("main", "release");
     }
@@ -129,7 +130,7 @@ class TestProtectedRefs
         assertProtected("release", "drop_ref", () -> lake.commit(T, dropRef("release", IfMissing.REFUSE)));
         assertProtected("release", "rename_ref", () -> lake.commit(T, rename("release", "other")));
         assertProtected("release", "create_branch", () -> lake.commit(T, createBranch("release", new AtSnapshot(first), Retention.DEFAULT, IfExists.REPLACE)));
-        assertRefused("Cannot drop release of db.t: it is protected", () -> lake.commit(T, publishAndDropBranch("release", "dev", OptionalLong.empty())));
+        assertRefused("Cannot drop release of db.t: it is protected", () -> lake.commit(T, publishAndDropBranch("release", "dev", FAST_FORWARD, OptionalLong.empty())));
         // what changes nothing is not refused
         lake.commit(T, rollbackTo("main", MAIN));
         lake.commit(T, createBranch("release", MAIN, Retention.DEFAULT, IfExists.KEEP));

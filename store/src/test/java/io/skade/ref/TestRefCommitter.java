@@ -65,6 +65,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import static com.google.common.collect.ImmutableMap.toImmutableMap;
+import static io.skade.ref.PublishMode.FAST_FORWARD;
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.NOT_ANCESTOR;
 import static io.skade.ref.RefRefusedException.Reason.NOT_FAST_FORWARD;
@@ -274,7 +275,7 @@ class TestRefCommitter
         append(lake.loadBranch(T, "dev"));
         assertInterferenceRefuses(
                 () -> lake.commit(T, fastForward("main", new AtRef("dev"), OptionalLong.empty())),
-                publishBranch("dev", "main", OptionalLong.of(first)),
+                publishBranch("dev", "main", FAST_FORWARD, OptionalLong.of(first)),
                 UNEXPECTED_SNAPSHOT,
                 () -> "Cannot move main of db.t: expected at snapshot %s, but it is at %s".formatted(first, lake.snapshotId(T, "main")));
     }
@@ -423,10 +424,10 @@ class TestRefCommitter
         }
         long logId = lake.store().state().lastLogId();
         // t2 is there already
-        lake.commit(T2, publishBranch("dev", "main", OptionalLong.empty()));
+        lake.commit(T2, publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()));
         TableMetadata second = lake.metadata(T2);
 
-        RefUpdate publish = publishBranch("dev", "main", OptionalLong.empty());
+        RefUpdate publish = publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty());
         List<TableMove> moves = lake.committer().commit(lake.io(), ALICE, ImmutableMap.of(T3, publish, T2, publish, T1, publish));
 
         assertThat(moves).extracting(TableMove::name).containsExactly(T3, T2, T1);
@@ -464,7 +465,7 @@ class TestRefCommitter
         }
         append(lake.load(T1));
         append(lake.load(T3));
-        RefUpdate publish = publishBranch("main", "dev", OptionalLong.empty());
+        RefUpdate publish = publishBranch("main", "dev", FAST_FORWARD, OptionalLong.empty());
         lake.committer().commit(lake.io(), ALICE, ImmutableMap.of(T1, publish, T2, publish, T3, publish));
         long first = lake.snapshotId(T2, "dev");
         lake.commit(T1, rollbackTo("main", new AtSnapshot(lake.metadata(T1).currentSnapshot().parentId())));
@@ -536,9 +537,9 @@ class TestRefCommitter
             append(lake.loadBranch(name, "dev"));
         }
         Map<TableIdentifier, RefUpdate> publish = ImmutableMap.of(
-                T1, publishBranch("dev", "main", OptionalLong.empty()),
-                T2, publishBranch("dev", "main", OptionalLong.empty()),
-                T3, publishBranch("dev", "main", OptionalLong.empty()));
+                T1, publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()),
+                T2, publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()),
+                T3, publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()));
 
         // what does not stand in the way is taken in
         TestingCatalog harmless = interfering(() -> lake.commit(T2, tag("v1")));
@@ -654,7 +655,7 @@ class TestRefCommitter
                     switch (random.nextInt(6)) {
                         case 0 -> append(lake.load(T));
                         case 1 -> append(lake.loadBranch(T, "dev"));
-                        case 2 -> lake.commit(T, publishBranch("dev", "main", OptionalLong.empty()));
+                        case 2 -> lake.commit(T, publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()));
                         case 3 -> lake.commit(T, fastForward("dev", MAIN, OptionalLong.empty()));
                         case 4 -> lake.commit(T, createBranch("dev", MAIN, Retention.DEFAULT, IfExists.REPLACE));
                         default -> {

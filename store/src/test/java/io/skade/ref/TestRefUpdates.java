@@ -38,6 +38,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
+import static io.skade.ref.PublishMode.FAST_FORWARD;
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.NOT_ANCESTOR;
 import static io.skade.ref.RefRefusedException.Reason.NOT_FAST_FORWARD;
@@ -464,19 +465,19 @@ class TestRefUpdates
         @Test
         void testPublish()
         {
-            assertRefs(publishBranch("dev", "main", OptionalLong.empty()), "main", SnapshotRef.builderFrom(MAIN, 6).build());
-            assertRefs(publishBranch("dev", "main", OptionalLong.of(3)), "main", SnapshotRef.builderFrom(MAIN, 6).build());
+            assertRefs(publishBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()), "main", SnapshotRef.builderFrom(MAIN, 6).build());
+            assertRefs(publishBranch("dev", "main", FAST_FORWARD, OptionalLong.of(3)), "main", SnapshotRef.builderFrom(MAIN, 6).build());
             metadata = change(metadata, builder -> builder.setRef("same", SnapshotRef.branchBuilder(3).build()));
-            assertUnchanged(publishBranch("same", "main", OptionalLong.empty()));
+            assertUnchanged(publishBranch("same", "main", FAST_FORWARD, OptionalLong.empty()));
         }
 
         @Test
         void testPublishAndDrop()
         {
-            assertThat(apply(publishAndDropBranch("dev", "main", OptionalLong.of(3))).refs())
+            assertThat(apply(publishAndDropBranch("dev", "main", FAST_FORWARD, OptionalLong.of(3))).refs())
                     .isEqualTo(ImmutableMap.of("main", SnapshotRef.builderFrom(MAIN, 6).build(), "audit", AUDIT, "v1", V1));
             metadata = change(metadata, builder -> builder.setRef("same", SnapshotRef.branchBuilder(3).build()));
-            assertDropped(publishAndDropBranch("same", "main", OptionalLong.empty()), "same");
+            assertDropped(publishAndDropBranch("same", "main", FAST_FORWARD, OptionalLong.empty()), "same");
         }
 
         @Test
@@ -491,19 +492,19 @@ class TestRefUpdates
                 assertRefused(publish("dev", "v1", OptionalLong.empty(), drop), REF_NOT_FOUND, "Branch does not exist in db.t: v1 is a tag");
                 assertRefused(publish("dev", "dev", OptionalLong.empty(), drop), INVALID_VALUE, "Cannot publish dev of db.t to itself");
             }
-            assertRefused(publishAndDropBranch("main", "dev", OptionalLong.empty()), INVALID_VALUE, "Cannot drop main of db.t: every table has a branch main");
+            assertRefused(publishAndDropBranch("main", "dev", FAST_FORWARD, OptionalLong.empty()), INVALID_VALUE, "Cannot drop main of db.t: every table has a branch main");
         }
 
         @Test
         void testDropOfProtectedBranch()
         {
             metadata = apply(protect("dev"));
-            assertRefused(publishAndDropBranch("dev", "main", OptionalLong.empty()), PROTECTED, "Cannot drop dev of db.t: it is protected");
+            assertRefused(publishAndDropBranch("dev", "main", FAST_FORWARD, OptionalLong.empty()), PROTECTED, "Cannot drop dev of db.t: it is protected");
         }
 
         private RefUpdate publish(String branch, String to, OptionalLong expectedSnapshotId, boolean drop)
         {
-            return drop ? publishAndDropBranch(branch, to, expectedSnapshotId) : publishBranch(branch, to, expectedSnapshotId);
+            return drop ? publishAndDropBranch(branch, to, FAST_FORWARD, expectedSnapshotId) : publishBranch(branch, to, FAST_FORWARD, expectedSnapshotId);
         }
     }
 
@@ -659,14 +660,14 @@ class TestRefUpdates
         });
         Map<String, RefUpdate> movesProtected = ImmutableMap.of(
                 "fast_forward", fastForward("b", FROM_MAIN, OptionalLong.empty()),
-                "publish_branch", publishBranch("b", "c", OptionalLong.empty()),
+                "publish_branch", publishBranch("b", "c", FAST_FORWARD, OptionalLong.empty()),
                 "protect_ref", protect("b"),
                 "unprotect_ref", unprotect("b"));
         movesProtected.forEach((operation, update) -> {
             assertThat(update.operation(metadata)).isEqualTo(operation);
             assertThat(update.mayMoveProtected(metadata)).as(operation).isTrue();
         });
-        assertThat(publishAndDropBranch("b", "c", OptionalLong.empty()).operation(metadata)).isEqualTo("publish_branch");
+        assertThat(publishAndDropBranch("b", "c", FAST_FORWARD, OptionalLong.empty()).operation(metadata)).isEqualTo("publish_branch");
     }
 
     /**
