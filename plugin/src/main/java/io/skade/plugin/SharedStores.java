@@ -16,6 +16,7 @@ package io.skade.plugin;
 import io.skade.store.CatalogState;
 import io.skade.store.CommitResult;
 import io.skade.store.LogEntry;
+import io.skade.store.MetadataDocument;
 import io.skade.store.PointerCommit;
 import io.skade.store.PointerStore;
 import io.skade.store.RocksDbPointerStore;
@@ -27,6 +28,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 import static java.util.Objects.requireNonNull;
@@ -109,6 +111,24 @@ final class SharedStores
         public List<LogEntry> log(UUID pointerId, int limit)
         {
             return store.log(pointerId, limit);
+        }
+
+        @Override
+        public Map<UUID, String> keptDocuments()
+        {
+            return store.keptDocuments();
+        }
+
+        @Override
+        public Optional<MetadataDocument> document(UUID pointerId)
+        {
+            return store.document(pointerId);
+        }
+
+        @Override
+        public void forgetDocuments(Map<UUID, String> locations)
+        {
+            store.forgetDocuments(locations);
         }
 
         @Override

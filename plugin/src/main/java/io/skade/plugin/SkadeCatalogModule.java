@@ -13,7 +13,11 @@
  */
 package io.skade.plugin;
 
+import com.google.common.collect.ImmutableSet;
 import com.google.inject.Binder;
+import com.google.inject.Binding;
+import com.google.inject.Injector;
+import com.google.inject.Key;
 import com.google.inject.Module;
 import com.google.inject.Provides;
 import com.google.inject.Scopes;
@@ -23,14 +27,21 @@ import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
 import io.skade.plugin.catalog.StoreMaintenance;
 import io.skade.plugin.catalog.Transactions;
+import io.skade.ref.LocalDisk;
+import io.skade.ref.LocalDocuments;
 import io.skade.ref.MetadataFiles;
 import io.skade.ref.RefCommitter;
 import io.skade.ref.RefViews;
 import io.skade.store.PointerStore;
+import io.trino.filesystem.Location;
+import io.trino.filesystem.local.LocalFileSystem;
+import io.trino.filesystem.local.LocalFileSystemConfig;
 import io.trino.plugin.iceberg.catalog.IcebergTableOperationsProvider;
 import io.trino.plugin.iceberg.catalog.TrinoCatalogFactory;
 
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 import static io.airlift.configuration.ConfigBinder.configBinder;
@@ -42,6 +53,8 @@ import static java.util.Objects.requireNonNull;
 class SkadeCatalogModule
         implements Module
 {
+    private static final Set<String> LOCAL_SCHEMES = ImmutableSet.of("local", "file");
+
     private final Function<Path, PointerStore> storeOpener;
     private final boolean coordinator;
 
@@ -80,9 +93,33 @@ class SkadeCatalogModule
 
     @Provides
     @Singleton
-    static RefCommitter createRefCommitter(PointerStore store, MetadataFiles files)
+    static LocalDisk createLocalDisk(SkadeConfig config, Injector injector)
     {
-        return new RefCommitter(store, files);
+        // there only if local locations are served
+        Binding<LocalFileSystemConfig> local = injector.getExistingBinding(Key.get(LocalFileSystemConfig.class));
+        if (local == null) {
+            return LocalDisk.NONE;
+        }
+        Path root = local.getProvider().get().getLocation();
+        LocalFileSystem fileSystem = new LocalFileSystem(root);
+        Function<String, Optional<Path>> paths = location -> Optional.of(Location.of(location))
+                .filter(value -> value.scheme().filter(LOCAL_SCHEMES::contains).isPresent())
+                .map(fileSystem::toFilePath);
+        return new LocalDisk(paths, paths.apply(config.getWarehouse()).orElse(root), config.isLocalSync());
+    }
+
+    @Provides
+    @Singleton
+    static RefCommitter createRefCommitter(PointerStore store, MetadataFiles files, LocalDisk disk)
+    {
+        return new RefCommitter(store, files, disk);
+    }
+
+    @Provides
+    @Singleton
+    static LocalDocuments createLocalDocuments(PointerStore store, LocalDisk disk)
+    {
+        return new LocalDocuments(store, disk);
     }
 
     @Provides

@@ -32,6 +32,7 @@ public class SkadeConfig
     private String warehouse;
     private Optional<String> readRef = Optional.empty();
     private DataSize metadataCacheMaxSize = DataSize.of(256, MEGABYTE);
+    private boolean localSync = true;
     private Duration logRetention = new Duration(365, DAYS);
     private Optional<Duration> refExpiryInterval = Optional.empty();
 
@@ -87,6 +88,19 @@ public class SkadeConfig
     public SkadeConfig setMetadataCacheMaxSize(DataSize metadataCacheMaxSize)
     {
         this.metadataCacheMaxSize = metadataCacheMaxSize;
+        return this;
+    }
+
+    public boolean isLocalSync()
+    {
+        return localSync;
+    }
+
+    @Config("skade.local-sync")
+    @ConfigDescription("Whether files that a commit adds on the coordinator's own disk are made durable before the commit")
+    public SkadeConfig setLocalSync(boolean localSync)
+    {
+        this.localSync = localSync;
         return this;
     }
 

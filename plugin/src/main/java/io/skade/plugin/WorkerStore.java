@@ -16,12 +16,15 @@ package io.skade.plugin;
 import io.skade.store.CatalogState;
 import io.skade.store.CommitResult;
 import io.skade.store.LogEntry;
+import io.skade.store.MetadataDocument;
 import io.skade.store.PointerCommit;
 import io.skade.store.PointerStore;
 import io.skade.store.StoreException;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -50,6 +53,24 @@ final class WorkerStore
 
     @Override
     public List<LogEntry> log(UUID pointerId, int limit)
+    {
+        throw notHere();
+    }
+
+    @Override
+    public Map<UUID, String> keptDocuments()
+    {
+        throw notHere();
+    }
+
+    @Override
+    public Optional<MetadataDocument> document(UUID pointerId)
+    {
+        throw notHere();
+    }
+
+    @Override
+    public void forgetDocuments(Map<UUID, String> locations)
     {
         throw notHere();
     }

@@ -39,6 +39,7 @@ class TestSkadeConfig
                 .setWarehouse(null)
                 .setReadRef(null)
                 .setMetadataCacheMaxSize(DataSize.of(256, MEGABYTE))
+                .setLocalSync(true)
                 .setLogRetention(new Duration(365, DAYS))
                 .setRefExpiryInterval(null));
     }
@@ -51,6 +52,7 @@ class TestSkadeConfig
                 .put("skade.warehouse", "s3://bucket/warehouse")
                 .put("skade.read-ref", "gold")
                 .put("skade.metadata-cache.max-size", "2GB")
+                .put("skade.local-sync", "false")
                 .put("skade.log.retention", "30d")
                 .put("skade.ref-expiry.interval", "1h")
                 .buildOrThrow();
@@ -60,6 +62,7 @@ class TestSkadeConfig
                 .setWarehouse("s3://bucket/warehouse")
                 .setReadRef("gold")
                 .setMetadataCacheMaxSize(DataSize.of(2, GIGABYTE))
+                .setLocalSync(false)
                 .setLogRetention(new Duration(30, DAYS))
                 .setRefExpiryInterval(new Duration(1, HOURS));
 

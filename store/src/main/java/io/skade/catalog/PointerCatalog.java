@@ -117,7 +117,7 @@ public final class PointerCatalog
     @Override
     protected ViewOperations newViewOps(TableIdentifier identifier)
     {
-        return new PointerViewOperations(store, identifier, io, author);
+        return new PointerViewOperations(committer, identifier, io, author);
     }
 
     @Override

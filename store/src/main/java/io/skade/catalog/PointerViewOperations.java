@@ -14,6 +14,8 @@
 package io.skade.catalog;
 
 import com.google.common.collect.ImmutableList;
+import io.skade.ref.LocalDisk;
+import io.skade.ref.RefCommitter;
 import io.skade.store.CommitAuthor;
 import io.skade.store.CommitResult.Committed;
 import io.skade.store.CommitResult.Conflict;
@@ -53,10 +55,12 @@ final class PointerViewOperations
     private final TableIdentifier name;
     private final FileIO io;
     private final CommitAuthor author;
+    private final LocalDisk disk;
 
-    PointerViewOperations(PointerStore store, TableIdentifier name, FileIO io, CommitAuthor author)
+    PointerViewOperations(RefCommitter committer, TableIdentifier name, FileIO io, CommitAuthor author)
     {
-        this.store = requireNonNull(store, "store is null");
+        this.store = committer.store();
+        this.disk = committer.disk();
         this.name = requireNonNull(name, "name is null");
         this.io = requireNonNull(io, "io is null");
         this.author = requireNonNull(author, "author is null");
@@ -131,6 +135,7 @@ final class PointerViewOperations
                 .orElseGet(() -> TablePointer.newView(metadata.uuid(), location));
         boolean keepFile = registers;
         try {
+            disk.force(ImmutableList.of(location));
             switch (store.commit(PointerCommit.of(author, new PointerChange(name, expected, Optional.of(next), operation, ImmutableList.of())))) {
                 case Committed _ -> {
                     keepFile = true;

@@ -15,12 +15,17 @@ package io.skade.ref;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.skade.store.MetadataDocument;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.TableProperties;
+import org.apache.iceberg.inmemory.InMemoryOutputFile;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.util.LocationUtil;
 
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -76,21 +81,36 @@ public final class MetadataFiles
     /**
      * Writes metadata to a new file, which must not exist, in the metadata folder of the table.
      *
-     * @return the metadata as it would be read from the file, its location included
+     * @return the content of the file, and the metadata as it would be read from it, its location included
      */
-    TableMetadata write(FileIO io, TableMetadata metadata, int version)
+    Written write(FileIO io, TableMetadata metadata, int version)
     {
         String codec = metadata.property(TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT);
         String name = String.format(ROOT, "%05d-%s%s", version, UUID.randomUUID(), TableMetadataParser.getFileExtension(codec));
         String location = location(metadata, name);
-        TableMetadataParser.write(metadata, io.newOutputFile(location));
+        InMemoryOutputFile content = new InMemoryOutputFile(location);
+        TableMetadataParser.write(metadata, content);
+        MetadataDocument document = new MetadataDocument(location, content.toByteArray());
+        write(io, document);
         TableMetadata written = TableMetadata.buildFrom(metadata)
                 .discardChanges()
                 .withMetadataLocation(location)
                 .build();
         cache.put(new Key(location, ""), written);
-        return written;
+        return new Written(written, document);
     }
+
+    private static void write(FileIO io, MetadataDocument document)
+    {
+        try (OutputStream out = io.newOutputFile(document.location()).create()) {
+            out.write(document.content());
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException("Cannot write metadata file %s: %s".formatted(document.location(), e.getMessage()), e);
+        }
+    }
+
+    record Written(TableMetadata metadata, MetadataDocument document) {}
 
     void forget(String location)
     {

@@ -24,7 +24,9 @@ import io.skade.store.CommitResult.Conflict;
 import io.skade.store.CommitResult.Mismatch;
 import io.skade.store.CommitResult.NamespaceMissing;
 import io.skade.store.CommitResult.PointerMismatch;
+import io.skade.ref.MetadataFiles.Written;
 import io.skade.store.LogEntry.TableChange;
+import io.skade.store.MetadataDocument;
 import io.skade.store.PointerChange;
 import io.skade.store.PointerCommit;
 import io.skade.store.PointerKind;
@@ -73,10 +75,12 @@ public final class RefCommitter
 
     private final PointerStore store;
     private final MetadataFiles files;
+    private final LocalDisk disk;
     private final CommitTurns turns = new CommitTurns();
 
-    public RefCommitter(PointerStore store, MetadataFiles files)
+    public RefCommitter(PointerStore store, MetadataFiles files, LocalDisk disk)
     {
+        this.disk = requireNonNull(disk, "disk is null");
         this.store = requireNonNull(store, "store is null");
         this.files = requireNonNull(files, "files is null");
     }
@@ -89,6 +93,14 @@ public final class RefCommitter
     CommitTurns turns()
     {
         return turns;
+    }
+
+    /**
+     * Where the tables' files may be.
+     */
+    public LocalDisk disk()
+    {
+        return disk;
     }
 
     public MetadataFiles files()
@@ -114,14 +126,14 @@ public final class RefCommitter
             if (changed.isEmpty()) {
                 return steps.stream().map(Step::move).toList();
             }
-            Map<Step, TableMetadata> written = write(io, changed);
+            Map<Step, Written> written = write(io, changed);
             ImmutableList.Builder<PointerChange> pointers = ImmutableList.builder();
-            written.forEach((step, metadata) -> pointers.add(step.pointerChange(metadata)));
-            switch (commit(io, new PointerCommit(author, ImmutableList.of(), pointers.build()), ImmutableList.copyOf(written.values()))) {
+            written.forEach((step, file) -> pointers.add(step.pointerChange(file.metadata())));
+            switch (commit(io, author, pointers.build(), ImmutableList.copyOf(written.values()))) {
                 case Committed _ -> {
-                    written.forEach((step, metadata) -> deleteRemovedMetadataFiles(io, step.before(), metadata));
+                    written.forEach((step, file) -> deleteRemovedMetadataFiles(io, step.before(), file.metadata()));
                     return steps.stream()
-                            .map(step -> new TableMove(step.name(), step.before(), written.getOrDefault(step, step.before())))
+                            .map(step -> new TableMove(step.name(), step.before(), step.changes() ? written.get(step).metadata() : step.before()))
                             .toList();
                 }
                 case Conflict conflict -> mismatches = conflict.mismatches();
@@ -154,7 +166,11 @@ public final class RefCommitter
     public TableMetadata create(FileIO io, CommitAuthor author, TableIdentifier name, TableMetadata metadata)
     {
         boolean registers = metadata.metadataFileLocation() != null;
-        TableMetadata written = registers ? metadata : files.write(io, metadata, 0);
+        if (!registers) {
+            disk.forceAdded(io, Optional.empty(), metadata);
+        }
+        Optional<Written> file = registers ? Optional.empty() : Optional.of(files.write(io, metadata, 0));
+        TableMetadata written = file.map(Written::metadata).orElse(metadata);
         TablePointer pointer = TablePointer.newTable(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs());
         PointerChange change = new PointerChange(
                 name,
@@ -163,7 +179,7 @@ public final class RefCommitter
                 registers ? "register_table" : "create_table",
                 RefChanges.between(ImmutableMap.of(), written.refs()));
         // a file that was there before stays, whatever comes
-        switch (commit(io, PointerCommit.of(author, change), registers ? ImmutableList.of() : ImmutableList.of(written))) {
+        switch (commit(io, author, ImmutableList.of(change), file.stream().toList())) {
             case Committed _ -> {
                 return written;
             }
@@ -227,15 +243,16 @@ public final class RefCommitter
         }
     }
 
-    private Map<Step, TableMetadata> write(FileIO io, List<Step> changed)
+    private Map<Step, Written> write(FileIO io, List<Step> changed)
     {
-        ImmutableMap.Builder<Step, TableMetadata> written = ImmutableMap.builder();
-        List<TableMetadata> done = new ArrayList<>();
+        ImmutableMap.Builder<Step, Written> written = ImmutableMap.builder();
+        List<Written> done = new ArrayList<>();
         try {
             for (Step step : changed) {
-                TableMetadata metadata = files.write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1);
-                done.add(metadata);
-                written.put(step, metadata);
+                disk.forceAdded(io, Optional.of(step.before()), step.after());
+                Written file = files.write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1);
+                done.add(file);
+                written.put(step, file);
             }
         }
         catch (RuntimeException e) {
@@ -248,8 +265,13 @@ public final class RefCommitter
     /**
      * Commits, and deletes the files in {@code written} if it is certain that they were not committed.
      */
-    private CommitResult commit(FileIO io, PointerCommit commit, List<TableMetadata> written)
+    private CommitResult commit(FileIO io, CommitAuthor author, List<PointerChange> pointers, List<Written> written)
     {
+        List<MetadataDocument> documents = written.stream()
+                .map(Written::document)
+                .filter(document -> disk.find(document.location()).isPresent())
+                .toList();
+        PointerCommit commit = new PointerCommit(author, ImmutableList.of(), pointers, documents);
         CommitResult result;
         try {
             result = store.commit(commit);
@@ -267,15 +289,16 @@ public final class RefCommitter
         return result;
     }
 
-    private void deleteFiles(FileIO io, List<TableMetadata> written)
+    private void deleteFiles(FileIO io, List<Written> written)
     {
-        for (TableMetadata metadata : written) {
-            files.forget(metadata.metadataFileLocation());
+        for (Written file : written) {
+            String location = file.document().location();
+            files.forget(location);
             try {
-                io.deleteFile(metadata.metadataFileLocation());
+                io.deleteFile(location);
             }
             catch (RuntimeException e) {
-                log.warn(e, "Cannot delete a metadata file that was not committed: %s", metadata.metadataFileLocation());
+                log.warn(e, "Cannot delete a metadata file that was not committed: %s", location);
             }
         }
     }

@@ -24,17 +24,25 @@ import static java.util.Objects.requireNonNull;
 
 /**
  * Moves one or several pointers, all or none, if each is what was expected. No name may stand in it twice.
+ *
+ * @param documents the content of those of the new metadata files that may not be durable yet
  */
-public record PointerCommit(CommitAuthor author, List<NamespaceChange> namespaces, List<PointerChange> pointers)
+public record PointerCommit(CommitAuthor author, List<NamespaceChange> namespaces, List<PointerChange> pointers, List<MetadataDocument> documents)
 {
     public PointerCommit
     {
         requireNonNull(author, "author is null");
         namespaces = ImmutableList.copyOf(namespaces);
         pointers = ImmutableList.copyOf(pointers);
+        documents = ImmutableList.copyOf(documents);
         Set<Object> names = new HashSet<>();
         namespaces.forEach(change -> checkArgument(names.add(change.namespace()), "Namespace is changed twice in one commit: %s", change.namespace()));
         pointers.forEach(change -> checkArgument(names.add(change.name()), "Table is changed twice in one commit: %s", change.name()));
+    }
+
+    public PointerCommit(CommitAuthor author, List<NamespaceChange> namespaces, List<PointerChange> pointers)
+    {
+        this(author, namespaces, pointers, ImmutableList.of());
     }
 
     public static PointerCommit of(CommitAuthor author, PointerChange... pointers)

@@ -17,6 +17,8 @@ import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -51,6 +53,25 @@ public interface PointerStore
      * The log of one pointer, newest first, at most {@code limit} entries. Entries hold the other tables of their commits too.
      */
     List<LogEntry> log(UUID pointerId, int limit);
+
+    /**
+     * The pointers whose metadata document the store keeps, by their ids, each with the location of the document: that of its present metadata file. Takes
+     * no lock and reads nothing from disk.
+     */
+    Map<UUID, String> keptDocuments();
+
+    /**
+     * The document that is kept for a pointer.
+     */
+    Optional<MetadataDocument> document(UUID pointerId);
+
+    /**
+     * Stops keeping documents whose files are durable. One that a later commit brought for the same pointer stays.
+     *
+     * @param locations by the ids of their pointers
+     * @throws StoreException if the store is closed or cannot write
+     */
+    void forgetDocuments(Map<UUID, String> locations);
 
     /**
      * Takes the oldest entries from the log, up to the first one that is not older than {@code before}. The newest entry of all stays.

@@ -42,16 +42,20 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 import static com.google.common.base.Preconditions.checkArgument;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Collections.unmodifiableMap;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -89,6 +93,8 @@ public final class RocksDbPointerStore
     private final ReentrantLock writerLock = new ReentrantLock();
     private final Queue<Waiting> waiting = new ArrayDeque<>(); // guarded by itself
     private Optional<RocksDBException> failure = Optional.empty(); // guarded by writerLock
+
+    private final Map<UUID, String> keptDocuments = new ConcurrentHashMap<>(); // written under writerLock
 
     private volatile CatalogState state;
 
@@ -222,6 +228,10 @@ public final class RocksDbPointerStore
                 result = result.with(name, Optional.of(StoreFormat.readPointerValue(iterator.value())));
             }
             iterator.status();
+            for (iterator.seek(StoreFormat.documentPrefix()); has(iterator, StoreFormat.documentPrefix()); iterator.next()) {
+                keptDocuments.put(StoreFormat.readDocumentKey(iterator.key()), StoreFormat.readDocumentValue(iterator.value()).location());
+            }
+            iterator.status();
             iterator.seek(StoreFormat.logPrefix());
             if (has(iterator, StoreFormat.logPrefix())) {
                 result = result.withLastLogId(StoreFormat.readLogValue(iterator.value()).logId());
@@ -286,6 +296,7 @@ public final class RocksDbPointerStore
         }
         List<Waiting> written = new ArrayList<>();
         CatalogState next = state;
+        Map<UUID, Optional<String>> documents = new HashMap<>();
         try (WriteBatch batch = new WriteBatch()) {
             for (Waiting commit : taken) {
                 List<Mismatch> mismatches = StateChanges.check(next, commit.commit());
@@ -296,7 +307,7 @@ public final class RocksDbPointerStore
                 long logId = next.lastLogId() + (commit.commit().pointers().isEmpty() ? 0 : 1);
                 batch.setSavePoint();
                 try {
-                    put(batch, commit.commit(), logId);
+                    put(batch, commit.commit(), logId, documents);
                 }
                 catch (UncheckedIOException e) {
                     // a string that has no bytes in UTF-8; the other commits are not to blame
@@ -324,13 +335,17 @@ public final class RocksDbPointerStore
             taken.stream().filter(commit -> !commit.done()).forEach(commit -> commit.fail(new StoreException("Cannot write to the store in %s: %s".formatted(folder, e.getMessage()), e)));
             throw e;
         }
+        documents.forEach((id, location) -> location.ifPresentOrElse(value -> keptDocuments.put(id, value), () -> keptDocuments.remove(id)));
         state = next;
         for (Waiting commit : written) {
             commit.complete(new Committed(next, commit.logId));
         }
     }
 
-    private void put(WriteBatch batch, PointerCommit commit, long logId)
+    /**
+     * @param documents takes which documents are kept after the batch, by the ids of their pointers
+     */
+    private void put(WriteBatch batch, PointerCommit commit, long logId, Map<UUID, Optional<String>> documents)
             throws RocksDBException
     {
         for (NamespaceChange change : commit.namespaces()) {
@@ -354,10 +369,40 @@ public final class RocksDbPointerStore
                 batch.delete(key);
             }
         }
+        putDocuments(batch, commit, documents);
         LogEntry entry = logEntry(commit, logId, clock.instant());
         batch.put(StoreFormat.logKey(logId), StoreFormat.logValue(entry));
         for (TableChange table : entry.tables()) {
             batch.put(StoreFormat.tableLogKey(table.pointerId(), logId), new byte[0]);
+        }
+    }
+
+    /**
+     * A document is kept as long as its location is that of the pointer. A rename is a pointer that is put and taken away.
+     */
+    private void putDocuments(WriteBatch batch, PointerCommit commit, Map<UUID, Optional<String>> documents)
+            throws RocksDBException
+    {
+        Map<UUID, Optional<String>> locations = new HashMap<>();
+        for (PointerChange change : commit.pointers()) {
+            change.next().ifPresentOrElse(
+                    next -> locations.put(next.id(), Optional.of(next.metadataLocation())),
+                    () -> locations.putIfAbsent(change.expected().orElseThrow().id(), Optional.empty()));
+        }
+        for (Map.Entry<UUID, Optional<String>> entry : locations.entrySet()) {
+            UUID id = entry.getKey();
+            Optional<MetadataDocument> document = commit.documents().stream()
+                    .filter(candidate -> entry.getValue().equals(Optional.of(candidate.location())))
+                    .findFirst();
+            Optional<String> kept = documents.getOrDefault(id, Optional.ofNullable(keptDocuments.get(id)));
+            if (document.isPresent()) {
+                batch.put(StoreFormat.documentKey(id), StoreFormat.documentValue(document.get()));
+                documents.put(id, entry.getValue());
+            }
+            else if (kept.isPresent() && !kept.equals(entry.getValue())) {
+                batch.delete(StoreFormat.documentKey(id));
+                documents.put(id, Optional.empty());
+            }
         }
     }
 
@@ -415,6 +460,43 @@ public final class RocksDbPointerStore
                 iterator.status();
             }
             return entries.build();
+        });
+    }
+
+    @Override
+    public Map<UUID, String> keptDocuments()
+    {
+        return unmodifiableMap(keptDocuments);
+    }
+
+    @Override
+    public Optional<MetadataDocument> document(UUID pointerId)
+    {
+        return whileOpen(opened -> Optional.ofNullable(opened.get(StoreFormat.documentKey(pointerId))).map(StoreFormat::readDocumentValue));
+    }
+
+    @Override
+    public void forgetDocuments(Map<UUID, String> locations)
+    {
+        whileOpen(opened -> {
+            writerLock.lock();
+            try (WriteBatch batch = new WriteBatch()) {
+                List<UUID> forgotten = new ArrayList<>();
+                for (Map.Entry<UUID, String> entry : locations.entrySet()) {
+                    if (entry.getValue().equals(keptDocuments.get(entry.getKey()))) {
+                        batch.delete(StoreFormat.documentKey(entry.getKey()));
+                        forgotten.add(entry.getKey());
+                    }
+                }
+                if (!forgotten.isEmpty() && failure.isEmpty()) {
+                    opened.write(writeOptions, batch);
+                    forgotten.forEach(keptDocuments::remove);
+                }
+                return null;
+            }
+            finally {
+                writerLock.unlock();
+            }
         });
     }
 

@@ -42,6 +42,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  *
  * <p>All keys are in one column family. The first byte of a key says what it is:
  * <pre>
+ * 'd' pointer id (16 bytes)                 the metadata document of a pointer
  * 'f'                                       the format version (int)
  * 'l' inverted log id (8 bytes)             a log entry; the newest sorts first
  * 'n' namespace                             properties of a namespace
@@ -55,6 +56,7 @@ final class StoreFormat
 {
     static final int VERSION = 2;
 
+    private static final byte DOCUMENT = 'd';
     private static final byte FORMAT = 'f';
     private static final byte LOG = 'l';
     private static final byte NAMESPACE = 'n';
@@ -66,6 +68,40 @@ final class StoreFormat
     static byte[] formatKey()
     {
         return new byte[] {FORMAT};
+    }
+
+    static byte[] documentPrefix()
+    {
+        return new byte[] {DOCUMENT};
+    }
+
+    static byte[] documentKey(UUID pointerId)
+    {
+        return write(out -> {
+            out.writeByte(DOCUMENT);
+            writeUuid(out, pointerId);
+        });
+    }
+
+    static UUID readDocumentKey(byte[] key)
+    {
+        return read(key, in -> {
+            in.skipNBytes(1);
+            return readUuid(in);
+        });
+    }
+
+    static byte[] documentValue(MetadataDocument document)
+    {
+        return write(out -> {
+            writeString(out, document.location());
+            out.write(document.content());
+        });
+    }
+
+    static MetadataDocument readDocumentValue(byte[] value)
+    {
+        return read(value, in -> new MetadataDocument(readString(in), in.readAllBytes()));
     }
 
     static byte[] namespacePrefix()

@@ -14,6 +14,7 @@
 package io.skade.catalog;
 
 import com.google.common.collect.ImmutableMap;
+import io.skade.ref.LocalDisk;
 import io.skade.ref.MetadataFiles;
 import io.skade.ref.RefCommitter;
 import io.skade.store.CommitAuthor;
@@ -74,7 +75,7 @@ class TestPointerCatalog
         return new PointerCatalog(
                 catalogName,
                 // one test takes a metadata file away and expects to be told
-                new RefCommitter(store, new MetadataFiles(0)),
+                new RefCommitter(store, new MetadataFiles(0), LocalDisk.NONE),
                 new LocalFileIO(),
                 new CommitAuthor("alice", Optional.empty()),
                 properties);

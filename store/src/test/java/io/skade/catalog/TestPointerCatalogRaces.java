@@ -15,6 +15,7 @@ package io.skade.catalog;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import io.skade.ref.LocalDisk;
 import io.skade.ref.MetadataFiles;
 import io.skade.ref.RefCommitter;
 import io.skade.store.CommitAuthor;
@@ -80,7 +81,7 @@ class TestPointerCatalogRaces
     {
         return new PointerCatalog(
                 "lake",
-                new RefCommitter(pointerStore, new MetadataFiles(10_000_000)),
+                new RefCommitter(pointerStore, new MetadataFiles(10_000_000), LocalDisk.NONE),
                 new LocalFileIO(),
                 new CommitAuthor("alice", Optional.empty()),
                 ImmutableMap.of(CatalogProperties.WAREHOUSE_LOCATION, warehouse.toString()));

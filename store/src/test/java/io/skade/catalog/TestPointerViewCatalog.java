@@ -14,6 +14,7 @@
 package io.skade.catalog;
 
 import com.google.common.collect.ImmutableMap;
+import io.skade.ref.LocalDisk;
 import io.skade.ref.MetadataFiles;
 import io.skade.ref.RefCommitter;
 import io.skade.store.CommitAuthor;
@@ -47,7 +48,7 @@ class TestPointerViewCatalog
         store = RocksDbPointerStore.open(folder);
         catalog = new PointerCatalog(
                 "lake",
-                new RefCommitter(store, new MetadataFiles(10_000_000)),
+                new RefCommitter(store, new MetadataFiles(10_000_000), LocalDisk.NONE),
                 new InMemoryFileIO(),
                 new CommitAuthor("alice", Optional.empty()),
                 ImmutableMap.<String, String>builder()

@@ -46,7 +46,7 @@ class TestMetadataFiles
     void testWriteAndRead()
             throws IOException
     {
-        TableMetadata written = files.write(io, metadata(ImmutableMap.of()), 7);
+        TableMetadata written = files.write(io, metadata(ImmutableMap.of()), 7).metadata();
         String location = written.metadataFileLocation();
         assertThat(location).matches(folder + "/metadata/00007-[0-9a-f-]{36}\\.metadata\\.json");
         assertThat(written.changes()).isEmpty();
@@ -67,7 +67,7 @@ class TestMetadataFiles
     void testNothingIsKeptWithoutRoom()
     {
         MetadataFiles small = new MetadataFiles(0);
-        TableMetadata written = small.write(io, metadata(ImmutableMap.of()), 0);
+        TableMetadata written = small.write(io, metadata(ImmutableMap.of()), 0).metadata();
         assertThat(small.read(io, written.metadataFileLocation())).isNotSameAs(written);
     }
 
@@ -78,13 +78,13 @@ class TestMetadataFiles
     void testNamesDiffer()
     {
         TableMetadata metadata = metadata(ImmutableMap.of());
-        assertThat(Set.of(files.write(io, metadata, 1).metadataFileLocation(), files.write(io, metadata, 1).metadataFileLocation())).hasSize(2);
+        assertThat(Set.of(files.write(io, metadata, 1).document().location(), files.write(io, metadata, 1).document().location())).hasSize(2);
     }
 
     @Test
     void testCompressedMetadata()
     {
-        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, "gzip")), 0);
+        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, "gzip")), 0).metadata();
         assertThat(written.metadataFileLocation()).endsWith(".gz.metadata.json");
         assertThat(TableMetadataParser.toJson(new MetadataFiles(0).read(io, written.metadataFileLocation()))).isEqualTo(TableMetadataParser.toJson(written));
     }
@@ -92,7 +92,7 @@ class TestMetadataFiles
     @Test
     void testMetadataFolderOfItsOwn()
     {
-        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.WRITE_METADATA_LOCATION, folder.resolve("elsewhere") + "/")), 0);
+        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.WRITE_METADATA_LOCATION, folder.resolve("elsewhere") + "/")), 0).metadata();
         assertThat(Path.of(written.metadataFileLocation()).getParent()).isEqualTo(folder.resolve("elsewhere"));
     }
 

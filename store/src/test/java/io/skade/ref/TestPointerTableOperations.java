@@ -100,7 +100,7 @@ class TestPointerTableOperations
 
     private PointerTableOperations withoutCache()
     {
-        return new PointerTableOperations(new RefCommitter(lake.store(), new MetadataFiles(0)), T, lake.io(), ALICE, lake.store()::state);
+        return new PointerTableOperations(new RefCommitter(lake.store(), new MetadataFiles(0), LocalDisk.NONE), T, lake.io(), ALICE, lake.store()::state);
     }
 
     @Test

@@ -75,15 +75,22 @@ final class TestingCatalog
     private final MetadataFiles files = new MetadataFiles(100_000_000);
     private final RefViews views = new RefViews(files);
     private final FileIO io = new LocalFileIO();
+    private final LocalDisk disk;
 
     TestingCatalog(Path warehouse)
     {
-        this(warehouse, new InMemoryPointerStore(new ManualClock()));
+        this(warehouse, LocalDisk.NONE);
+    }
+
+    TestingCatalog(Path warehouse, LocalDisk disk)
+    {
+        this(warehouse, disk, new InMemoryPointerStore(new ManualClock()));
         catalog().createNamespace(Namespace.of("db"));
     }
 
-    private TestingCatalog(Path warehouse, PointerStore store)
+    private TestingCatalog(Path warehouse, LocalDisk disk, PointerStore store)
     {
+        this.disk = requireNonNull(disk, "disk is null");
         this.warehouse = requireNonNull(warehouse, "warehouse is null");
         this.store = requireNonNull(store, "store is null");
     }
@@ -93,7 +100,7 @@ final class TestingCatalog
      */
     TestingCatalog over(PointerStore other)
     {
-        return new TestingCatalog(warehouse, other);
+        return new TestingCatalog(warehouse, disk, other);
     }
 
     PointerStore store()
@@ -113,7 +120,7 @@ final class TestingCatalog
 
     RefCommitter committer()
     {
-        return new RefCommitter(store, files);
+        return new RefCommitter(store, files, disk);
     }
 
     PointerCatalog catalog()

@@ -38,6 +38,7 @@ import java.util.stream.Stream;
 
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.collect.ImmutableList.toImmutableList;
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toSet;
@@ -52,6 +53,7 @@ public final class InMemoryPointerStore
     private final Map<Namespace, Map<String, String>> namespaces = new HashMap<>();
     private final Map<TableIdentifier, TablePointer> pointers = new HashMap<>();
     private final List<LogEntry> log = new ArrayList<>();
+    private final Map<UUID, MetadataDocument> documents = new HashMap<>();
     private long lastLogId;
     private boolean closed;
 
@@ -84,6 +86,13 @@ public final class InMemoryPointerStore
         }
         commit.namespaces().forEach(change -> change.next().ifPresentOrElse(next -> namespaces.put(change.namespace(), next), () -> namespaces.remove(change.namespace())));
         commit.pointers().forEach(change -> change.next().ifPresentOrElse(next -> pointers.put(change.name(), next), () -> pointers.remove(change.name())));
+        for (TablePointer pointer : pointers.values()) {
+            commit.documents().stream()
+                    .filter(document -> document.location().equals(pointer.metadataLocation()))
+                    .forEach(document -> documents.put(pointer.id(), document));
+        }
+        documents.entrySet().removeIf(entry -> pointers.values().stream()
+                .noneMatch(pointer -> pointer.id().equals(entry.getKey()) && pointer.metadataLocation().equals(entry.getValue().location())));
         if (!commit.pointers().isEmpty()) {
             Set<UUID> put = commit.pointers().stream().flatMap(change -> change.next().stream()).map(TablePointer::id).collect(toImmutableSet());
             log.addFirst(new LogEntry(++lastLogId, clock.instant(), commit.author(), commit.pointers().stream()
@@ -140,6 +149,30 @@ public final class InMemoryPointerStore
                 .filter(entry -> entry.tables().stream().anyMatch(table -> table.pointerId().equals(pointerId)))
                 .limit(limit)
                 .collect(toImmutableList());
+    }
+
+    @Override
+    public synchronized Map<UUID, String> keptDocuments()
+    {
+        return documents.entrySet().stream().collect(toImmutableMap(Map.Entry::getKey, entry -> entry.getValue().location()));
+    }
+
+    @Override
+    public synchronized Optional<MetadataDocument> document(UUID pointerId)
+    {
+        checkOpen();
+        return Optional.ofNullable(documents.get(pointerId));
+    }
+
+    @Override
+    public synchronized void forgetDocuments(Map<UUID, String> locations)
+    {
+        checkOpen();
+        locations.forEach((id, location) -> {
+            if (documents.containsKey(id) && documents.get(id).location().equals(location)) {
+                documents.remove(id);
+            }
+        });
     }
 
     @Override

@@ -17,6 +17,8 @@ import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -101,6 +103,24 @@ public final class InterceptedPointerStore
     public List<LogEntry> log(UUID pointerId, int limit)
     {
         return store.log(pointerId, limit);
+    }
+
+    @Override
+    public Map<UUID, String> keptDocuments()
+    {
+        return store.keptDocuments();
+    }
+
+    @Override
+    public Optional<MetadataDocument> document(UUID pointerId)
+    {
+        return store.document(pointerId);
+    }
+
+    @Override
+    public void forgetDocuments(Map<UUID, String> locations)
+    {
+        store.forgetDocuments(locations);
     }
 
     @Override

@@ -54,6 +54,7 @@ import static io.skade.store.TestingPointers.moved;
 import static io.skade.store.TestingPointers.newTable;
 import static io.skade.store.TestingPointers.rename;
 import static io.skade.store.TestingPointers.table;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -586,6 +587,59 @@ abstract class PointerStoreContract
     void testTrimEmptyLog()
     {
         assertThat(store.trimLog(Instant.MAX)).isZero();
+    }
+
+    private static MetadataDocument document(TablePointer pointer)
+    {
+        return new MetadataDocument(pointer.metadataLocation(), ("document " + pointer.metadataLocation()).getBytes(UTF_8));
+    }
+
+    private void commitWithDocuments(List<PointerChange> changes, MetadataDocument... documents)
+    {
+        committed(store.commit(new PointerCommit(ALICE, ImmutableList.of(), changes, ImmutableList.copyOf(documents))));
+    }
+
+    /**
+     * A document is kept until it is forgotten, its pointer moves on, or its table is dropped.
+     */
+    @Test
+    void testDocuments()
+    {
+        createDb();
+        assertThat(store.keptDocuments()).isEmpty();
+        TablePointer first = newTable(1);
+        TablePointer second = moved(first, 2);
+        TablePointer other = newTable(7);
+        commitWithDocuments(ImmutableList.of(create(T, first), create(table("other"), other)), document(first), document(other));
+        assertThat(store.keptDocuments()).isEqualTo(ImmutableMap.of(first.id(), "1.metadata.json", other.id(), "7.metadata.json"));
+        assertThat(store.document(first.id())).hasValue(document(first));
+        assertThat(store.document(UUID.randomUUID())).isEmpty();
+
+        // a conflict brings nothing
+        store.commit(new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(move(T, second, 3)), ImmutableList.of(document(moved(second, 3)))));
+        assertThat(store.document(first.id())).hasValue(document(first));
+
+        commitWithDocuments(ImmutableList.of(move(T, first, 2)), document(second));
+        assertThat(store.document(first.id())).hasValue(document(second));
+        // a file that was there before is not what the pointer is at now
+        store.forgetDocuments(ImmutableMap.of(first.id(), "1.metadata.json", UUID.randomUUID(), "2.metadata.json"));
+        assertThat(store.document(first.id())).hasValue(document(second));
+
+        committed(store.commit(rename(T, table("renamed"), second)));
+        assertThat(store.document(first.id())).hasValue(document(second));
+        store.forgetDocuments(ImmutableMap.of(first.id(), "2.metadata.json"));
+        assertThat(store.document(first.id())).isEmpty();
+        assertThat(store.keptDocuments()).containsOnlyKeys(other.id());
+
+        // a commit without a document ends the one of the commit before
+        commitWithDocuments(ImmutableList.of(move(table("renamed"), second, 3)), document(moved(second, 3)));
+        assertThat(store.keptDocuments()).containsOnlyKeys(first.id(), other.id());
+        commitWithDocuments(ImmutableList.of(move(table("renamed"), moved(second, 3), 4)));
+        assertThat(store.keptDocuments()).containsOnlyKeys(other.id());
+        assertThat(store.document(first.id())).isEmpty();
+        committed(store.commit(PointerCommit.of(ALICE, drop(table("other"), other))));
+        assertThat(store.keptDocuments()).isEmpty();
+        assertThat(store.document(other.id())).isEmpty();
     }
 
     @Test

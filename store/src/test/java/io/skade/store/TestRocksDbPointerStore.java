@@ -13,6 +13,7 @@
  */
 package io.skade.store;
 
+import com.google.common.collect.ImmutableMap;
 import org.apache.iceberg.catalog.Namespace;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 import static io.skade.store.TestingPointers.ALICE;
 import static io.skade.store.TestingPointers.committed;
@@ -61,10 +63,12 @@ class TestRocksDbPointerStore
         }
         Map<String, Object> state = content(store.state());
         List<LogEntry> log = store.log(Integer.MAX_VALUE);
+        Map<UUID, String> documents = ImmutableMap.copyOf(store.keptDocuments());
         store.close();
         try (RocksDbPointerStore reopened = open(clock)) {
             assertThat(content(reopened.state())).isEqualTo(state);
             assertThat(reopened.log(Integer.MAX_VALUE)).isEqualTo(log);
+            assertThat(reopened.keptDocuments()).isEqualTo(documents);
         }
     }
 

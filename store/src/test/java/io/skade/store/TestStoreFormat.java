@@ -100,6 +100,19 @@ class TestStoreFormat
     }
 
     @Test
+    void testDocument()
+    {
+        assertHex(StoreFormat.documentPrefix(), "64");
+        assertHex(StoreFormat.documentKey(ID), "64 " + ID_BYTES);
+        assertThat(StoreFormat.readDocumentKey(bytes("64 " + ID_BYTES))).isEqualTo(ID);
+        MetadataDocument document = new MetadataDocument("m", new byte[] {1, 2, -1});
+        assertHex(StoreFormat.documentValue(document), "00000001 6d 0102ff");
+        assertThat(StoreFormat.readDocumentValue(bytes("00000001 6d 0102ff"))).isEqualTo(document);
+        assertUnreadable(StoreFormat::readDocumentValue, bytes("00000002 6d"), "2 things announced where 1 bytes are left");
+        assertUnreadable(StoreFormat::readDocumentKey, bytes("64 00"), "it ends too early");
+    }
+
+    @Test
     void testLogKey()
     {
         assertHex(StoreFormat.logPrefix(), "6c");

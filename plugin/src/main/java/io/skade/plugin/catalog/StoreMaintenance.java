@@ -20,6 +20,7 @@ import com.google.inject.Inject;
 import io.airlift.log.Logger;
 import io.airlift.units.Duration;
 import io.skade.plugin.SkadeConfig;
+import io.skade.ref.LocalDocuments;
 import io.skade.ref.RefUpdates;
 import io.skade.ref.TableMove;
 import io.skade.store.CatalogState;
@@ -46,26 +47,29 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
- * What a coordinator does by itself: it trims the log once a day and, where that is configured, drops the refs that are older than their
- * {@code max_ref_age}.
+ * What a coordinator does by itself: it restores metadata files on the local disk when it starts, makes new ones durable some seconds after they were written,
+ * trims the log once a day and, where that is configured, drops the refs that are older than their {@code max_ref_age}.
  */
 public final class StoreMaintenance
 {
     private static final Logger log = Logger.get(StoreMaintenance.class);
 
     private static final String USER = "skade";
+    private static final long SETTLE_SECONDS = 5;
 
     private final PointerStore store;
     private final SkadeTables tables;
+    private final LocalDocuments documents;
     private final Duration logRetention;
     private final Optional<Duration> refExpiryInterval;
     private final ScheduledExecutorService executor;
 
     @Inject
-    public StoreMaintenance(CatalogName catalogName, SkadeTables tables, SkadeConfig config)
+    public StoreMaintenance(CatalogName catalogName, SkadeTables tables, LocalDocuments documents, SkadeConfig config)
     {
         this.store = tables.store();
         this.tables = requireNonNull(tables, "tables is null");
+        this.documents = requireNonNull(documents, "documents is null");
         this.logRetention = config.getLogRetention();
         this.refExpiryInterval = config.getRefExpiryInterval().filter(_ -> tables.readRef().isEmpty());
         this.executor = newSingleThreadScheduledExecutor(daemonThreadsNamed("skade-maintenance-" + catalogName + "-%s"));
@@ -74,6 +78,8 @@ public final class StoreMaintenance
     @PostConstruct
     public void start()
     {
+        documents.restore();
+        executor.scheduleWithFixedDelay(() -> run("make metadata files durable", documents::settle), SETTLE_SECONDS, SETTLE_SECONDS, SECONDS);
         executor.scheduleWithFixedDelay(() -> run("trim the log", this::trimLog), 0, DAYS.toMillis(1), MILLISECONDS);
         refExpiryInterval.ifPresent(interval ->
                 executor.scheduleWithFixedDelay(() -> run("expire refs", this::expireRefs), interval.toMillis(), interval.toMillis(), MILLISECONDS));

@@ -1,0 +1,114 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.google.common.collect.ImmutableList;
+import io.airlift.log.Logger;
+import io.skade.store.MetadataDocument;
+import io.skade.store.PointerStore;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
+import static java.util.Objects.requireNonNull;
+
+/**
+ * Metadata files on the local disk, and the documents that the store keeps of them until they are durable.
+ */
+public final class LocalDocuments
+{
+    private static final Logger log = Logger.get(LocalDocuments.class);
+
+    private final PointerStore store;
+    private final LocalDisk disk;
+
+    public LocalDocuments(PointerStore store, LocalDisk disk)
+    {
+        this.store = requireNonNull(store, "store is null");
+        this.disk = requireNonNull(disk, "disk is null");
+    }
+
+    /**
+     * Writes again what a power cut took of the files whose documents are kept.
+     *
+     * @return how many files were missing, short or damaged
+     * @throws UncheckedIOException if a file cannot be written
+     */
+    public int restore()
+    {
+        int restored = 0;
+        for (UUID id : store.keptDocuments().keySet()) {
+            Optional<MetadataDocument> document = store.document(id);
+            Optional<Path> path = document.flatMap(value -> disk.find(value.location()));
+            if (path.isPresent() && !isIntact(path.get(), document.get().content())) {
+                write(path.get(), document.get().content());
+                log.warn("Restored metadata file %s: it was missing, short or damaged", path.get());
+                restored++;
+            }
+        }
+        return restored;
+    }
+
+    private static boolean isIntact(Path path, byte[] content)
+    {
+        try {
+            return Files.size(path) == content.length && Arrays.equals(Files.readAllBytes(path), content);
+        }
+        catch (NoSuchFileException _) {
+            return false;
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException("Cannot read %s: %s".formatted(path, e.getMessage()), e);
+        }
+    }
+
+    private static void write(Path path, byte[] content)
+    {
+        try {
+            Files.createDirectories(path.getParent());
+            Path whole = Files.write(path.resolveSibling(path.getFileName() + ".restored"), content);
+            Files.move(whole, path, ATOMIC_MOVE, REPLACE_EXISTING);
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException("Cannot restore %s: %s".formatted(path, e.getMessage()), e);
+        }
+    }
+
+    /**
+     * Makes the files durable whose documents are kept, and ends the keeping.
+     *
+     * @return how many documents the store does not keep any more
+     * @throws UncheckedIOException if the disk fails
+     */
+    public int settle()
+    {
+        Map<UUID, String> local = new HashMap<>(store.keptDocuments());
+        local.values().removeIf(location -> disk.find(location).filter(Files::exists).isEmpty());
+        if (!local.isEmpty()) {
+            disk.force(ImmutableList.copyOf(local.values()));
+            store.forgetDocuments(local);
+        }
+        return local.size();
+    }
+}
