@@ -133,6 +133,7 @@ final class ReplayedSnapshot
         if (WapUtil.stagedWapId(snapshot) != null) {
             set(SnapshotSummary.PUBLISHED_WAP_ID_PROP, WapUtil.stagedWapId(snapshot));
         }
+        ReadFilter.property(operations.current(), snapshot).ifPresent(filter -> set(ReadFilter.PROPERTY, filter));
         set(SnapshotSummary.SOURCE_SNAPSHOT_ID_PROP, source(snapshot));
     }
 
