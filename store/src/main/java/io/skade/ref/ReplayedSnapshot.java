@@ -109,7 +109,7 @@ final class ReplayedSnapshot
     /**
      * Whether a file's data sequence number is another than that of the snapshot which added it.
      */
-    static boolean hasOwnSequenceNumber(Snapshot snapshot, ContentFile<?> file)
+    private static boolean hasOwnSequenceNumber(Snapshot snapshot, ContentFile<?> file)
     {
         return file.dataSequenceNumber() != null && file.dataSequenceNumber() != snapshot.sequenceNumber();
     }

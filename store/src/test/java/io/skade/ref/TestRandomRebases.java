@@ -40,7 +40,6 @@ import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.RewriteFiles;
 import org.apache.iceberg.RowDelta;
 import org.apache.iceberg.Schema;
-import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotUpdate;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
@@ -245,7 +244,7 @@ class TestRandomRebases
         {
             int from = random.nextInt(IDS);
             return new Predicate(
-                    random.nextInt(5) == 0 ? Optional.empty() : Optional.of(randomPartition()),
+                    random.nextInt(3) == 0 ? Optional.empty() : Optional.of(randomPartition()),
                     from,
                     from + random.nextInt(1, 12));
         }

@@ -513,7 +513,7 @@ class TestRebase
         for (int formatVersion : new int[] {1, 2, 3}) {
             create(formatVersion, PartitionSpec.unpartitioned());
             Consumer<String> delete = ref -> table.newDelete().toBranch(ref).deleteFile(a1).commit();
-            assertConflict(delete, ref -> append(ref, file("m1", "a", 61, 70)), "{audit} and {main} both changed rows, which are not partitioned");
+            assertConflict(delete, ref -> append(ref, file("m1", "a", 61, 70)), "{audit} and {main} both changed the table, which is not partitioned");
             assertReplayed(ref -> append(ref, file("x1", "a", 61, 70)), delete);
             assertReplayed(ref -> table.newRewrite().toBranch(ref).deleteFile(a1).deleteFile(a2).addFile(file("a1a2", "a", 1, 20)).commit(), ref -> append(ref, file("m1", "a", 61, 70)));
         }
