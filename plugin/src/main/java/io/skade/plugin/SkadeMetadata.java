@@ -18,6 +18,7 @@ import com.google.common.collect.ImmutableSortedSet;
 import io.airlift.slice.Slice;
 import io.skade.plugin.catalog.RefTableName;
 import io.skade.plugin.catalog.SkadeTables;
+import io.skade.plugin.catalog.StatementReads;
 import io.skade.plugin.catalog.TransactionState;
 import io.skade.plugin.system.HistoryTable;
 import io.skade.plugin.system.PartitionsTable;
@@ -39,6 +40,7 @@ import io.skade.store.TablePointer;
 import io.trino.plugin.base.classloader.ClassLoaderSafeConnectorMetadata;
 import io.trino.plugin.base.classloader.ClassLoaderSafeSystemTable;
 import io.trino.plugin.iceberg.IcebergColumnHandle;
+import io.trino.plugin.iceberg.IcebergMergeTableHandle;
 import io.trino.plugin.iceberg.IcebergTableHandle;
 import io.trino.plugin.iceberg.aggregation.IcebergThetaSketchForStats;
 import io.trino.spi.ErrorCodeSupplier;
@@ -49,6 +51,7 @@ import io.trino.spi.connector.ColumnHandle;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorAnalyzeMetadata;
 import io.trino.spi.connector.ConnectorMaterializedViewDefinition;
+import io.trino.spi.connector.ConnectorMergeTableHandle;
 import io.trino.spi.connector.ConnectorMetadata;
 import io.trino.spi.connector.ConnectorOutputTableHandle;
 import io.trino.spi.connector.ConnectorSession;
@@ -68,6 +71,7 @@ import io.trino.spi.connector.TableNotFoundException;
 import io.trino.spi.expression.FunctionName;
 import io.trino.spi.predicate.TupleDomain;
 import io.trino.spi.statistics.ColumnStatisticMetadata;
+import io.trino.spi.statistics.ComputedStatistics;
 import io.trino.spi.statistics.TableStatisticsMetadata;
 import io.trino.spi.type.BigintType;
 import io.trino.spi.type.IntegerType;
@@ -89,12 +93,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.plugin.catalog.SkadeTables.identifier;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FOUND;
+import static io.trino.plugin.iceberg.ExpressionConverter.isConvertibleToIcebergExpression;
+import static io.trino.plugin.iceberg.ExpressionConverter.toIcebergExpression;
 import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
+import static io.trino.plugin.iceberg.IcebergMetadataColumn.isMetadataColumnId;
 import static io.trino.spi.StandardErrorCode.BRANCH_ALREADY_EXISTS;
 import static io.trino.spi.StandardErrorCode.BRANCH_NOT_FOUND;
 import static io.trino.spi.StandardErrorCode.INVALID_ARGUMENTS;
@@ -191,8 +199,7 @@ public class SkadeMetadata
     @Override
     public SchemaTableName getTableName(ConnectorSession session, ConnectorTableHandle table)
     {
-        SchemaTableName name = super.getTableName(session, table);
-        return RefTableName.parse(name).map(RefTableName::table).orElse(name);
+        return plainName(super.getTableName(session, table));
     }
 
     /**
@@ -448,6 +455,65 @@ public class SkadeMetadata
         finally {
             state.committed(identifier(table));
         }
+    }
+
+    // writes on a branch
+
+    @Override
+    public void finishMerge(
+            ConnectorSession session,
+            ConnectorMergeTableHandle mergeTableHandle,
+            List<ConnectorTableHandle> sourceTableHandles,
+            Collection<Slice> fragments,
+            Collection<ComputedStatistics> computedStatistics)
+    {
+        IcebergTableHandle target = ((IcebergMergeTableHandle) mergeTableHandle).getTableHandle();
+        if (!isAtBranch(target)) {
+            super.finishMerge(session, mergeTableHandle, sourceTableHandles, fragments, computedStatistics);
+            return;
+        }
+        SchemaTableName table = plainName(target.getSchemaTableName());
+        // the statement may read the table in other places too
+        List<TupleDomain<IcebergColumnHandle>> reads = Stream.concat(Stream.of(target), sourceTableHandles.stream())
+                .filter(IcebergTableHandle.class::isInstance)
+                .map(IcebergTableHandle.class::cast)
+                .filter(handle -> plainName(handle.getSchemaTableName()).equals(table))
+                .map(SkadeMetadata::rowsRead)
+                .collect(toImmutableList());
+        StatementReads.recording(toIcebergExpression(TupleDomain.columnWiseUnion(reads)), () -> {
+            super.finishMerge(session, mergeTableHandle, sourceTableHandles, fragments, computedStatistics);
+            return null;
+        });
+    }
+
+    @Override
+    public OptionalLong executeDelete(ConnectorSession session, ConnectorTableHandle handle)
+    {
+        IcebergTableHandle target = (IcebergTableHandle) handle;
+        if (!isAtBranch(target)) {
+            return super.executeDelete(session, handle);
+        }
+        return StatementReads.recording(toIcebergExpression(rowsRead(target)), () -> super.executeDelete(session, handle));
+    }
+
+    private static boolean isAtBranch(IcebergTableHandle handle)
+    {
+        return RefTableName.parse(handle.getSchemaTableName()).filter(RefTableName.AtBranch.class::isInstance).isPresent();
+    }
+
+    /**
+     * What a scan is restricted to, as far as Iceberg has words for it.
+     */
+    private static TupleDomain<IcebergColumnHandle> rowsRead(IcebergTableHandle handle)
+    {
+        return handle.getEnforcedPredicate()
+                .intersect(handle.getUnenforcedPredicate())
+                .filter((column, domain) -> !isMetadataColumnId(column.getId()) && isConvertibleToIcebergExpression(domain));
+    }
+
+    private static SchemaTableName plainName(SchemaTableName name)
+    {
+        return RefTableName.parse(name).map(RefTableName::table).orElse(name);
     }
 
     // verbs on a table

@@ -14,7 +14,6 @@
 package io.skade.ref;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Iterables;
 import org.apache.iceberg.ContentFile;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DataOperations;
@@ -68,7 +67,7 @@ record FileChanges(Snapshot snapshot, List<DataFile> addedDataFiles, List<DataFi
 
     boolean isEmpty()
     {
-        return Iterables.isEmpty(all());
+        return all().isEmpty();
     }
 
     /**
@@ -87,18 +86,18 @@ record FileChanges(Snapshot snapshot, List<DataFile> addedDataFiles, List<DataFi
         return operation().equals(DataOperations.REPLACE);
     }
 
-    Iterable<ContentFile<?>> added()
+    List<ContentFile<?>> added()
     {
-        return Iterables.concat(addedDataFiles, addedDeleteFiles);
+        return ImmutableList.<ContentFile<?>>builder().addAll(addedDataFiles).addAll(addedDeleteFiles).build();
     }
 
-    Iterable<ContentFile<?>> removed()
+    List<ContentFile<?>> removed()
     {
-        return Iterables.concat(removedDataFiles, removedDeleteFiles);
+        return ImmutableList.<ContentFile<?>>builder().addAll(removedDataFiles).addAll(removedDeleteFiles).build();
     }
 
-    Iterable<ContentFile<?>> all()
+    List<ContentFile<?>> all()
     {
-        return Iterables.concat(removed(), added());
+        return ImmutableList.<ContentFile<?>>builder().addAll(removed()).addAll(added()).build();
     }
 }

@@ -13,11 +13,14 @@
  */
 package io.skade.ref;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.iceberg.ContentFile;
 import org.apache.iceberg.DataFile;
+import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.exceptions.ValidationException;
 import org.apache.iceberg.expressions.Expression;
@@ -65,21 +68,49 @@ public final class ReadFilter
     }
 
     /**
+     * A commit whose new snapshots have the property.
+     *
+     * @param base the version that {@code next} was built from
+     * @param property made by {@link #toProperty}
+     */
+    public static TableMetadata record(String property, TableMetadata base, TableMetadata next)
+    {
+        TableMetadata.Builder builder = TableMetadata.buildFrom(base);
+        for (MetadataUpdate change : next.changes()) {
+            MetadataUpdate recorded = change instanceof MetadataUpdate.AddSnapshot added ? new MetadataUpdate.AddSnapshot(with(property, added.snapshot())) : change;
+            recorded.applyTo(builder);
+        }
+        return builder.build();
+    }
+
+    private static Snapshot with(String property, Snapshot snapshot)
+    {
+        ObjectNode json = (ObjectNode) MetadataJson.parse(SnapshotParser.toJson(snapshot));
+        json.withObjectProperty("summary").put(PROPERTY, property);
+        return SnapshotParser.fromJson(json.toString());
+    }
+
+    /**
+     * The property of a snapshot, which may be read with the table's present columns; empty if none was recorded.
+     */
+    static Optional<String> property(TableMetadata metadata, Snapshot snapshot)
+    {
+        return Optional.ofNullable(snapshot.summary())
+                .map(summary -> summary.get(PROPERTY))
+                // the names of other columns may mean something else now
+                .map(json -> Objects.equals(snapshot.schemaId(), metadata.currentSchemaId()) ? json : toProperty(Expressions.alwaysTrue()));
+    }
+
+    /**
      * The filter of a snapshot; empty if none was recorded.
      */
     static Optional<ReadFilter> of(TableMetadata metadata, Snapshot snapshot)
     {
-        return Optional.ofNullable(snapshot.summary())
-                .map(summary -> summary.get(PROPERTY))
-                .map(json -> new ReadFilter(metadata.schema(), metadata.specsById(), parse(metadata, snapshot, json)));
+        return property(metadata, snapshot).map(json -> new ReadFilter(metadata.schema(), metadata.specsById(), parse(json)));
     }
 
-    private static Expression parse(TableMetadata metadata, Snapshot snapshot, String json)
+    private static Expression parse(String json)
     {
-        if (!Objects.equals(snapshot.schemaId(), metadata.currentSchemaId())) {
-            // its names may mean other columns now
-            return Expressions.alwaysTrue();
-        }
         try {
             return ExpressionParser.fromJson(json);
         }

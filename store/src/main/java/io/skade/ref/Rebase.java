@@ -283,7 +283,7 @@ final class Rebase
                 if (samePartition.isPresent()) {
                     PartitionSpec spec = metadata.spec(file.specId());
                     if (spec.isUnpartitioned()) {
-                        conflict("%s and %s both changed rows, which are not partitioned", id, samePartition.get());
+                        conflict("%s and %s both changed the table, which is not partitioned", id, samePartition.get());
                     }
                     else {
                         conflict("%s and %s both changed partition %s", id, samePartition.get(), spec.partitionToPath(file.partition()));

@@ -52,6 +52,7 @@ import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
  * <li>A fast-forward takes a branch to a descendant of its snapshot, a rollback to an ancestor; nothing else does for them.
  * <li>Leaving that line takes one of the forced moves: {@link #replace}, {@link #setCurrentSnapshot}, {@link #undo}, or a creation that
  * {@link IfExists#REPLACE replaces}.
+ * <li>A publish by {@link PublishMode#REBASE rebase} takes the branch it moves to a descendant, and the published branch to the same snapshot.
  * <li>A tag moves only when replaced, or back by an undo.
  * <li>Every move keeps the retention of the ref that moves; an undo brings back what it was.
  * <li>{@code main} is a branch and stays: it cannot be dropped, renamed or made a tag.

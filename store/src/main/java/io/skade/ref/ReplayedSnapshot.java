@@ -109,7 +109,7 @@ final class ReplayedSnapshot
     /**
      * Whether a file's data sequence number is another than that of the snapshot which added it.
      */
-    static boolean hasOwnSequenceNumber(Snapshot snapshot, ContentFile<?> file)
+    private static boolean hasOwnSequenceNumber(Snapshot snapshot, ContentFile<?> file)
     {
         return file.dataSequenceNumber() != null && file.dataSequenceNumber() != snapshot.sequenceNumber();
     }
@@ -133,6 +133,7 @@ final class ReplayedSnapshot
         if (WapUtil.stagedWapId(snapshot) != null) {
             set(SnapshotSummary.PUBLISHED_WAP_ID_PROP, WapUtil.stagedWapId(snapshot));
         }
+        ReadFilter.property(operations.current(), snapshot).ifPresent(filter -> set(ReadFilter.PROPERTY, filter));
         set(SnapshotSummary.SOURCE_SNAPSHOT_ID_PROP, source(snapshot));
     }
 

@@ -323,6 +323,7 @@ class TestRebase
         create();
         table.newAppend().toBranch("audit").appendFile(file("x1", "a", 41, 50))
                 .set("trino_query_id", "q1")
+                .set("skade.read-filter", "false")
                 .set("wap.id", "w1")
                 .set("partitions.p=z", "added-data-files=7")
                 .commit();
@@ -330,6 +331,7 @@ class TestRebase
         apply(publishBranch("audit", "main", REBASE, OptionalLong.empty()));
         assertThat(operations.current().currentSnapshot().summary())
                 .containsEntry("trino_query_id", "q1")
+                .containsEntry("skade.read-filter", "false")
                 .containsEntry("published-wap-id", "w1")
                 .containsEntry("total-records", "60")
                 .doesNotContainKeys("wap.id", "partitions.p=z");
@@ -511,7 +513,7 @@ class TestRebase
         for (int formatVersion : new int[] {1, 2, 3}) {
             create(formatVersion, PartitionSpec.unpartitioned());
             Consumer<String> delete = ref -> table.newDelete().toBranch(ref).deleteFile(a1).commit();
-            assertConflict(delete, ref -> append(ref, file("m1", "a", 61, 70)), "{audit} and {main} both changed rows, which are not partitioned");
+            assertConflict(delete, ref -> append(ref, file("m1", "a", 61, 70)), "{audit} and {main} both changed the table, which is not partitioned");
             assertReplayed(ref -> append(ref, file("x1", "a", 61, 70)), delete);
             assertReplayed(ref -> table.newRewrite().toBranch(ref).deleteFile(a1).deleteFile(a2).addFile(file("a1a2", "a", 1, 20)).commit(), ref -> append(ref, file("m1", "a", 61, 70)));
         }
@@ -620,6 +622,29 @@ class TestRebase
         assertThat(ReadFilter.toProperty(Expressions.equal("id", 1L))).isEqualTo("{\"type\":\"eq\",\"term\":\"id\",\"value\":1}");
     }
 
+    @Test
+    void testRecordReadFilter()
+    {
+        create(3, BY_P);
+        // as read from its file
+        set(TableMetadataParser.fromJson(TableMetadataParser.toJson(operations.current())));
+        TableMetadata before = operations.current();
+        append("audit", file("x1", "a", 41, 50));
+        append("audit", file("x2", "a", 51, 60));
+        TableMetadata recorded = ReadFilter.record("true", before, operations.current());
+        assertThat(recorded.refs()).isEqualTo(operations.current().refs());
+        assertThat(recorded.nextRowId()).isEqualTo(operations.current().nextRowId());
+        for (Snapshot snapshot : operations.current().snapshots()) {
+            Map<String, String> summary = new TreeMap<>(snapshot.summary());
+            if (before.snapshot(snapshot.snapshotId()) == null) {
+                summary.put("skade.read-filter", "true");
+            }
+            assertThat(recorded.snapshot(snapshot.snapshotId()).summary()).isEqualTo(summary);
+            // equality of snapshots leaves the summary out
+            assertThat(recorded.snapshot(snapshot.snapshotId())).isEqualTo(snapshot);
+        }
+    }
+
     /**
      * The columns of a filter have the names of their time.
      */
@@ -629,8 +654,14 @@ class TestRebase
         create();
         deleteThatRead(Expressions.equal("id", 61L)).accept("audit");
         table.updateSchema().addColumn("q", Types.StringType.get()).commit();
+        TableMetadata before = operations.current();
         append("main", file("m1", "b", 62, 70));
         assertRefused(publishBranch("audit", "main", REBASE, OptionalLong.empty()), REBASE_CONFLICT, "Cannot rebase audit of sales.orders onto main: {audit} may have had to read rows that {main} added");
+
+        set(before);
+        table.newDelete().deleteFile(b1).commit();
+        apply(publishBranch("audit", "main", REBASE, OptionalLong.empty()));
+        assertThat(operations.current().currentSnapshot().summary()).containsEntry("skade.read-filter", "true");
     }
 
     @Test

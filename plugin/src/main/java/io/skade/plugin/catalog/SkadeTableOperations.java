@@ -102,7 +102,7 @@ final class SkadeTableOperations
             return;
         }
         try {
-            operations.commit(base, withEncryptionKeys(metadata));
+            operations.commit(base, StatementReads.record(base, withEncryptionKeys(metadata)));
         }
         catch (RefRefusedException | StoreException e) {
             throw ProcedureErrors.translate(e);
