@@ -1,0 +1,73 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.plugin.function;
+
+import com.google.inject.Inject;
+import io.skade.plugin.catalog.SkadeTables;
+import io.skade.plugin.catalog.Transactions;
+import io.trino.spi.classloader.ThreadContextClassLoader;
+import io.trino.spi.connector.ColumnHandle;
+import io.trino.spi.connector.ConnectorSession;
+import io.trino.spi.connector.ConnectorSplitManager;
+import io.trino.spi.connector.ConnectorSplitSource;
+import io.trino.spi.connector.ConnectorTableHandle;
+import io.trino.spi.connector.ConnectorTransactionHandle;
+import io.trino.spi.connector.Constraint;
+import io.trino.spi.connector.FixedSplitSource;
+import io.trino.spi.function.table.ConnectorTableFunctionHandle;
+
+import java.util.Set;
+
+import static java.util.Objects.requireNonNull;
+
+/**
+ * The splits of Trino's Iceberg connector, and those of {@link RefFunction}s.
+ */
+public final class SkadeSplitManager
+        implements ConnectorSplitManager
+{
+    private final ConnectorSplitManager iceberg;
+    private final Transactions transactions;
+    private final SkadeTables tables;
+
+    @Inject
+    public SkadeSplitManager(ConnectorSplitManager iceberg, Transactions transactions, SkadeTables tables)
+    {
+        this.iceberg = requireNonNull(iceberg, "iceberg is null");
+        this.transactions = requireNonNull(transactions, "transactions is null");
+        this.tables = requireNonNull(tables, "tables is null");
+    }
+
+    @Override
+    public ConnectorSplitSource getSplits(
+            ConnectorTransactionHandle transaction,
+            ConnectorSession session,
+            ConnectorTableHandle table,
+            Set<ColumnHandle> dynamicFilterColumns,
+            Constraint constraint)
+    {
+        return iceberg.getSplits(transaction, session, table, dynamicFilterColumns, constraint);
+    }
+
+    @Override
+    public ConnectorSplitSource getSplits(ConnectorTransactionHandle transaction, ConnectorSession session, ConnectorTableFunctionHandle function)
+    {
+        try (ThreadContextClassLoader _ = new ThreadContextClassLoader(getClass().getClassLoader())) {
+            return switch (function) {
+                case RowsHandle handle -> new FixedSplitSource(handle.rows(session, tables, transactions.load(transaction)));
+                default -> iceberg.getSplits(transaction, session, function);
+            };
+        }
+    }
+}
