@@ -19,6 +19,7 @@ import io.airlift.slice.Slice;
 import io.skade.plugin.catalog.RefTableName;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.TransactionState;
+import io.skade.plugin.function.RefDiffFunction;
 import io.skade.plugin.function.RowsHandle;
 import io.skade.plugin.system.HistoryTable;
 import io.skade.plugin.system.PartitionsTable;
@@ -39,6 +40,7 @@ import io.skade.store.TablePointer;
 import io.trino.plugin.base.classloader.ClassLoaderSafeConnectorMetadata;
 import io.trino.plugin.base.classloader.ClassLoaderSafeSystemTable;
 import io.trino.plugin.iceberg.IcebergColumnHandle;
+import io.trino.plugin.iceberg.IcebergTableCredentials;
 import io.trino.plugin.iceberg.IcebergTableHandle;
 import io.trino.plugin.iceberg.aggregation.IcebergThetaSketchForStats;
 import io.trino.spi.ErrorCodeSupplier;
@@ -488,6 +490,7 @@ public class SkadeMetadata
     {
         return switch (tableFunctionHandle) {
             case RowsHandle _ -> Optional.empty();
+            case RefDiffFunction.Handle _ -> Optional.of(IcebergTableCredentials.forFileIO(tables.fileIo(session)));
             default -> super.getTableCredentials(session, tableFunctionHandle);
         };
     }

@@ -27,6 +27,7 @@ import io.skade.ref.RefUpdates;
 import io.skade.ref.SnapshotSelector;
 import io.trino.spi.TrinoException;
 import io.trino.spi.classloader.ThreadContextClassLoader;
+import io.trino.spi.connector.ColumnSchema;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.ConnectorTransactionHandle;
@@ -118,11 +119,6 @@ abstract class RefFunction
             this.accessControl = requireNonNull(accessControl, "accessControl is null");
         }
 
-        ConnectorAccessControl accessControl()
-        {
-            return accessControl;
-        }
-
         /**
          * The value of an argument, neither NULL nor empty.
          */
@@ -170,6 +166,28 @@ abstract class RefFunction
                     .map(NestedField::name)
                     .map(name -> name.toLowerCase(ENGLISH))
                     .collect(toImmutableSet()));
+        }
+
+        /**
+         * @throws TrinoException if the user sees not all rows of a table, or not all values of the columns
+         */
+        void checkNoFiltersOrMasks(SchemaTableName table, Map<String, Type> columns)
+        {
+            List<ColumnSchema> schemas = columns.entrySet().stream()
+                    .map(column -> ColumnSchema.builder().setName(column.getKey()).setType(column.getValue()).build())
+                    .toList();
+            try {
+                if (accessControl.getRowFilters(null, table).isEmpty() && accessControl.getColumnMasks(null, table, schemas).isEmpty()) {
+                    return;
+                }
+            }
+            catch (TrinoException e) {
+                // the engine does not tell which there are
+                if (!e.getErrorCode().equals(NOT_SUPPORTED.toErrorCode())) {
+                    throw e;
+                }
+            }
+            throw new TrinoException(NOT_SUPPORTED, "Function %s does not support tables with row filters or column masks: %s".formatted(getName(), table));
         }
     }
 }

@@ -15,6 +15,9 @@ package io.skade.plugin.function;
 
 import com.google.inject.Inject;
 import io.trino.plugin.base.classloader.ClassLoaderSafeTableFunctionProcessorProviderFactory;
+import io.trino.plugin.base.classloader.ClassLoaderSafeTableFunctionSplitProcessor;
+import io.trino.plugin.iceberg.IcebergPageSourceProviderFactory;
+import io.trino.plugin.iceberg.IcebergTableCredentials;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.ConnectorSplit;
 import io.trino.spi.connector.ConnectorTableCredentials;
@@ -30,6 +33,7 @@ import io.trino.spi.function.table.ConnectorTableFunctionHandle;
 import io.trino.spi.function.table.TableFunctionProcessorProvider;
 import io.trino.spi.function.table.TableFunctionProcessorProviderFactory;
 import io.trino.spi.function.table.TableFunctionSplitProcessor;
+import io.trino.spi.type.TypeManager;
 
 import java.util.Optional;
 
@@ -42,11 +46,15 @@ public final class SkadeFunctionProvider
         implements FunctionProvider
 {
     private final FunctionProvider iceberg;
+    private final IcebergPageSourceProviderFactory pageSources;
+    private final TypeManager typeManager;
 
     @Inject
-    public SkadeFunctionProvider(FunctionProvider iceberg)
+    public SkadeFunctionProvider(FunctionProvider iceberg, IcebergPageSourceProviderFactory pageSources, TypeManager typeManager)
     {
         this.iceberg = requireNonNull(iceberg, "iceberg is null");
+        this.pageSources = requireNonNull(pageSources, "pageSources is null");
+        this.typeManager = requireNonNull(typeManager, "typeManager is null");
     }
 
     @Override
@@ -81,20 +89,28 @@ public final class SkadeFunctionProvider
     public TableFunctionProcessorProviderFactory getTableFunctionProcessorProviderFactory(ConnectorTableFunctionHandle functionHandle)
     {
         return switch (functionHandle) {
-            case RowsHandle _ -> safe(new TableFunctionProcessorProvider()
-            {
-                @Override
-                public TableFunctionSplitProcessor getSplitProcessor(ConnectorSession session, ConnectorTableFunctionHandle handle, Optional<ConnectorTableCredentials> tableCredentials, ConnectorSplit split)
-                {
-                    return ((RowsSplit) split).processor();
-                }
-            });
+            case RowsHandle _, RefDiffFunction.Handle _ -> new ClassLoaderSafeTableFunctionProcessorProviderFactory(SplitProcessors::new, getClass().getClassLoader());
             default -> iceberg.getTableFunctionProcessorProviderFactory(functionHandle);
         };
     }
 
-    private static TableFunctionProcessorProviderFactory safe(TableFunctionProcessorProvider provider)
+    private class SplitProcessors
+            implements TableFunctionProcessorProvider
     {
-        return new ClassLoaderSafeTableFunctionProcessorProviderFactory(() -> provider, SkadeFunctionProvider.class.getClassLoader());
+        @Override
+        public TableFunctionSplitProcessor getSplitProcessor(
+                ConnectorSession session,
+                ConnectorTableFunctionHandle handle,
+                Optional<ConnectorTableCredentials> tableCredentials,
+                ConnectorSplit split)
+        {
+            return switch (split) {
+                case RowsSplit rows -> rows.processor();
+                case RefDiffSplit diff -> new ClassLoaderSafeTableFunctionSplitProcessor(
+                        new RefDiffProcessor(session, pageSources, typeManager, (RefDiffFunction.Handle) handle, diff, (IcebergTableCredentials) tableCredentials.orElseThrow()),
+                        SkadeFunctionProvider.class.getClassLoader());
+                default -> throw new IllegalArgumentException("Unexpected split: " + split);
+            };
+        }
     }
 }

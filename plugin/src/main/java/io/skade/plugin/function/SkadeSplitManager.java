@@ -15,7 +15,10 @@ package io.skade.plugin.function;
 
 import com.google.inject.Inject;
 import io.skade.plugin.catalog.SkadeTables;
+import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
 import io.skade.plugin.catalog.Transactions;
+import io.trino.plugin.base.classloader.ClassLoaderSafeConnectorSplitSource;
+import io.trino.plugin.iceberg.catalog.TrinoCatalogFactory;
 import io.trino.spi.classloader.ThreadContextClassLoader;
 import io.trino.spi.connector.ColumnHandle;
 import io.trino.spi.connector.ConnectorSession;
@@ -26,6 +29,9 @@ import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.Constraint;
 import io.trino.spi.connector.FixedSplitSource;
 import io.trino.spi.function.table.ConnectorTableFunctionHandle;
+import io.trino.spi.type.TypeManager;
+import org.apache.iceberg.SchemaParser;
+import org.apache.iceberg.Table;
 
 import java.util.Set;
 
@@ -40,13 +46,17 @@ public final class SkadeSplitManager
     private final ConnectorSplitManager iceberg;
     private final Transactions transactions;
     private final SkadeTables tables;
+    private final TrinoCatalogFactory catalogFactory;
+    private final TypeManager typeManager;
 
     @Inject
-    public SkadeSplitManager(ConnectorSplitManager iceberg, Transactions transactions, SkadeTables tables)
+    public SkadeSplitManager(ConnectorSplitManager iceberg, Transactions transactions, SkadeTables tables, TrinoCatalogFactory catalogFactory, TypeManager typeManager)
     {
         this.iceberg = requireNonNull(iceberg, "iceberg is null");
         this.transactions = requireNonNull(transactions, "transactions is null");
         this.tables = requireNonNull(tables, "tables is null");
+        this.catalogFactory = requireNonNull(catalogFactory, "catalogFactory is null");
+        this.typeManager = requireNonNull(typeManager, "typeManager is null");
     }
 
     @Override
@@ -66,8 +76,21 @@ public final class SkadeSplitManager
         try (ThreadContextClassLoader _ = new ThreadContextClassLoader(getClass().getClassLoader())) {
             return switch (function) {
                 case RowsHandle handle -> new FixedSplitSource(handle.rows(session, tables, transactions.load(transaction)));
+                case RefDiffFunction.Handle handle -> new ClassLoaderSafeConnectorSplitSource(
+                        new RefDiffSplitSource(loadTable(transaction, session, handle), SchemaParser.fromJson(handle.schemaJson()), handle.snapshotIds(), typeManager),
+                        getClass().getClassLoader());
                 default -> iceberg.getSplits(transaction, session, function);
             };
         }
+    }
+
+    /**
+     * The table as Trino's connector loads it, which can decrypt its files.
+     */
+    private Table loadTable(ConnectorTransactionHandle transaction, ConnectorSession session, RefDiffFunction.Handle handle)
+    {
+        return ScopedValue.where(SkadeTrinoCatalogFactory.TRANSACTION_STATE, transactions.load(transaction))
+                .call(() -> catalogFactory.create(session.getIdentity()))
+                .loadTable(session, handle.table());
     }
 }
