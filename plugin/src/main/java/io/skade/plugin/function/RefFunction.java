@@ -16,6 +16,7 @@ package io.skade.plugin.function;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import io.airlift.slice.Slice;
+import io.airlift.slice.Slices;
 import io.skade.plugin.catalog.RefTableName;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.TransactionState;
@@ -25,7 +26,9 @@ import io.skade.ref.RefRefusedException;
 import io.skade.ref.RefTarget;
 import io.skade.ref.RefUpdates;
 import io.skade.ref.SnapshotSelector;
+import io.skade.store.CatalogState;
 import io.trino.spi.TrinoException;
+import io.trino.spi.block.Block;
 import io.trino.spi.classloader.ThreadContextClassLoader;
 import io.trino.spi.connector.ColumnSchema;
 import io.trino.spi.connector.ConnectorAccessControl;
@@ -41,6 +44,7 @@ import io.trino.spi.function.table.ReturnTypeSpecification;
 import io.trino.spi.function.table.ScalarArgument;
 import io.trino.spi.function.table.ScalarArgumentSpecification;
 import io.trino.spi.function.table.TableFunctionAnalysis;
+import io.trino.spi.type.ArrayType;
 import io.trino.spi.type.Type;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.TableMetadata;
@@ -50,6 +54,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.plugin.catalog.SkadeTables.identifier;
@@ -78,6 +83,19 @@ abstract class RefFunction
     static ArgumentSpecification required(String name)
     {
         return ScalarArgumentSpecification.builder().name(name.toUpperCase(ENGLISH)).type(VARCHAR).build();
+    }
+
+    static ArgumentSpecification withDefault(String name, String defaultValue)
+    {
+        return ScalarArgumentSpecification.builder().name(name.toUpperCase(ENGLISH)).type(VARCHAR).defaultValue(Slices.utf8Slice(defaultValue)).build();
+    }
+
+    /**
+     * A list of strings, NULL if it is not given.
+     */
+    static ArgumentSpecification optionalList(String name)
+    {
+        return ScalarArgumentSpecification.builder().name(name.toUpperCase(ENGLISH)).type(new ArrayType(VARCHAR)).defaultValue(null).build();
     }
 
     static ReturnTypeSpecification rows(Map<String, Type> columns)
@@ -119,32 +137,60 @@ abstract class RefFunction
             this.accessControl = requireNonNull(accessControl, "accessControl is null");
         }
 
+        CatalogState state()
+        {
+            return state.get();
+        }
+
         /**
          * The value of an argument, neither NULL nor empty.
          */
         String string(String name)
         {
-            if (!(((ScalarArgument) arguments.get(name.toUpperCase(ENGLISH))).getValue() instanceof Slice value) || value.length() == 0) {
+            return checkGiven(name, (Slice) value(name));
+        }
+
+        /**
+         * The values of a list, none of them NULL or empty; empty if the list is NULL.
+         */
+        Optional<List<String>> strings(String name)
+        {
+            return Optional.ofNullable((Block) value(name))
+                    .map(values -> IntStream.range(0, values.getPositionCount())
+                            .mapToObj(i -> checkGiven("A value of " + name, values.isNull(i) ? null : VARCHAR.getSlice(values, i)))
+                            .toList());
+        }
+
+        private Object value(String name)
+        {
+            return ((ScalarArgument) arguments.get(name.toUpperCase(ENGLISH))).getValue();
+        }
+
+        private static String checkGiven(String name, Slice value)
+        {
+            if (value == null || value.length() == 0) {
                 throw new TrinoException(INVALID_FUNCTION_ARGUMENT, "%s cannot be null or empty".formatted(name));
             }
             return value.toStringUtf8();
         }
 
         /**
-         * The table that {@code schema_name} and {@code table_name} name.
-         *
-         * @throws TableNotFoundException if there is no such table, as for the name of a view or of a metadata table
+         * The table that {@code schema_name} and {@code table_name} name, as {@link #target(SchemaTableName)}.
          */
         RefTarget target()
         {
-            SchemaTableName name = new SchemaTableName(string("schema_name"), string("table_name"));
+            return target(new SchemaTableName(string("schema_name"), string("table_name")));
+        }
+
+        /**
+         * @throws TableNotFoundException if there is no such table, as for the name of a view or of a metadata table
+         */
+        RefTarget target(SchemaTableName name)
+        {
             TableMetadata metadata = Optional.of(name)
                     .filter(table -> !RefTableName.isReserved(table))
                     .flatMap(table -> tables.findMetadata(session, table, state))
                     .orElseThrow(() -> new TableNotFoundException(name));
-            if (tables.readRef().isPresent()) {
-                throw new TrinoException(NOT_SUPPORTED, "This catalog reads every table at %s, function %s is not supported".formatted(tables.readRef().get(), getName()));
-            }
             return new RefTarget(identifier(name), metadata, tables.fileIo(session));
         }
 
