@@ -20,6 +20,8 @@ import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
 import io.skade.plugin.catalog.TransactionState;
 import io.skade.plugin.catalog.Transactions;
+import io.skade.plugin.function.SkadeFunctionProvider;
+import io.skade.plugin.function.SkadeSplitManager;
 import io.skade.procedure.RefProcedure;
 import io.skade.procedure.RefProcedures;
 import io.trino.plugin.iceberg.IcebergConnector;
@@ -53,7 +55,7 @@ import static java.util.Locale.ENGLISH;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Trino's Iceberg connector, with {@link SkadeMetadata} in front of its metadata and the verbs added to its procedures.
+ * Trino's Iceberg connector, with {@link SkadeMetadata} in front of its metadata, and the verbs and the functions that show refs added to its own.
  */
 public class SkadeConnector
         implements Connector
@@ -65,6 +67,8 @@ public class SkadeConnector
     private final CatalogName catalogName;
     private final TypeManager typeManager;
     private final BranchProperties branchProperties;
+    private final SkadeSplitManager splitManager;
+    private final SkadeFunctionProvider functionProvider;
 
     @Inject
     public SkadeConnector(
@@ -74,7 +78,9 @@ public class SkadeConnector
             SkadeTables tables,
             CatalogName catalogName,
             TypeManager typeManager,
-            BranchProperties branchProperties)
+            BranchProperties branchProperties,
+            SkadeSplitManager splitManager,
+            SkadeFunctionProvider functionProvider)
     {
         this.iceberg = requireNonNull(iceberg, "iceberg is null");
         this.transactionManager = requireNonNull(transactionManager, "transactionManager is null");
@@ -83,6 +89,8 @@ public class SkadeConnector
         this.catalogName = requireNonNull(catalogName, "catalogName is null");
         this.typeManager = requireNonNull(typeManager, "typeManager is null");
         this.branchProperties = requireNonNull(branchProperties, "branchProperties is null");
+        this.splitManager = requireNonNull(splitManager, "splitManager is null");
+        this.functionProvider = requireNonNull(functionProvider, "functionProvider is null");
     }
 
     @Override
@@ -155,7 +163,7 @@ public class SkadeConnector
     @Override
     public ConnectorSplitManager getSplitManager()
     {
-        return iceberg.getSplitManager();
+        return splitManager;
     }
 
     @Override
@@ -185,7 +193,7 @@ public class SkadeConnector
     @Override
     public Optional<FunctionProvider> getFunctionProvider()
     {
-        return iceberg.getFunctionProvider();
+        return Optional.of(functionProvider);
     }
 
     @Override

@@ -20,6 +20,8 @@ import io.skade.plugin.catalog.RefTableName;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.StatementReads;
 import io.skade.plugin.catalog.TransactionState;
+import io.skade.plugin.function.RefDiffFunction;
+import io.skade.plugin.function.RowsHandle;
 import io.skade.plugin.system.HistoryTable;
 import io.skade.plugin.system.PartitionsTable;
 import io.skade.plugin.system.RefLogTable;
@@ -35,12 +37,12 @@ import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.RefUpdates.IfMissing;
 import io.skade.ref.SnapshotSelector;
 import io.skade.ref.TableMove;
-import io.skade.store.PointerKind;
 import io.skade.store.TablePointer;
 import io.trino.plugin.base.classloader.ClassLoaderSafeConnectorMetadata;
 import io.trino.plugin.base.classloader.ClassLoaderSafeSystemTable;
 import io.trino.plugin.iceberg.IcebergColumnHandle;
 import io.trino.plugin.iceberg.IcebergMergeTableHandle;
+import io.trino.plugin.iceberg.IcebergTableCredentials;
 import io.trino.plugin.iceberg.IcebergTableHandle;
 import io.trino.plugin.iceberg.aggregation.IcebergThetaSketchForStats;
 import io.trino.spi.ErrorCodeSupplier;
@@ -55,6 +57,7 @@ import io.trino.spi.connector.ConnectorMergeTableHandle;
 import io.trino.spi.connector.ConnectorMetadata;
 import io.trino.spi.connector.ConnectorOutputTableHandle;
 import io.trino.spi.connector.ConnectorSession;
+import io.trino.spi.connector.ConnectorTableCredentials;
 import io.trino.spi.connector.ConnectorTableExecuteHandle;
 import io.trino.spi.connector.ConnectorTableHandle;
 import io.trino.spi.connector.ConnectorTableLayout;
@@ -69,6 +72,7 @@ import io.trino.spi.connector.SchemaTableName;
 import io.trino.spi.connector.SystemTable;
 import io.trino.spi.connector.TableNotFoundException;
 import io.trino.spi.expression.FunctionName;
+import io.trino.spi.function.table.ConnectorTableFunctionHandle;
 import io.trino.spi.predicate.TupleDomain;
 import io.trino.spi.statistics.ColumnStatisticMetadata;
 import io.trino.spi.statistics.ComputedStatistics;
@@ -82,7 +86,6 @@ import io.trino.spi.type.TypeManager;
 import io.trino.spi.type.VarcharType;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
-import org.apache.iceberg.exceptions.NotFoundException;
 import org.apache.iceberg.types.Type.TypeID;
 import org.apache.iceberg.types.TypeUtil;
 import org.apache.iceberg.types.Types.NestedField;
@@ -101,7 +104,6 @@ import static io.skade.plugin.catalog.SkadeTables.identifier;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FOUND;
 import static io.trino.plugin.iceberg.ExpressionConverter.isConvertibleToIcebergExpression;
 import static io.trino.plugin.iceberg.ExpressionConverter.toIcebergExpression;
-import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
 import static io.trino.plugin.iceberg.IcebergMetadataColumn.isMetadataColumnId;
 import static io.trino.spi.StandardErrorCode.BRANCH_ALREADY_EXISTS;
 import static io.trino.spi.StandardErrorCode.BRANCH_NOT_FOUND;
@@ -248,20 +250,14 @@ public class SkadeMetadata
      */
     private Optional<TableMetadata> findMetadata(ConnectorSession session, SchemaTableName table)
     {
-        return findPointer(table).map(pointer -> {
-            try (ThreadContextClassLoader _ = new ThreadContextClassLoader(CLASS_LOADER)) {
-                return tables.metadata(session, pointer);
-            }
-            catch (NotFoundException e) {
-                throw new TrinoException(ICEBERG_MISSING_METADATA, "Metadata not found in metadata location for table %s: %s".formatted(table, pointer.metadataLocation()), e);
-            }
-        });
+        try (ThreadContextClassLoader _ = new ThreadContextClassLoader(CLASS_LOADER)) {
+            return tables.findMetadata(session, table, state);
+        }
     }
 
     private Optional<TablePointer> findPointer(SchemaTableName table)
     {
-        return state.get().find(identifier(table), PointerKind.TABLE)
-                .filter(tables::isVisible);
+        return tables.findPointer(table, state);
     }
 
     // "t@ref"
@@ -551,6 +547,18 @@ public class SkadeMetadata
         catch (RefRefusedException e) {
             throw ProcedureErrors.translate(e);
         }
+    }
+
+    // functions that show refs
+
+    @Override
+    public Optional<ConnectorTableCredentials> getTableCredentials(ConnectorSession session, ConnectorTableFunctionHandle tableFunctionHandle)
+    {
+        return switch (tableFunctionHandle) {
+            case RowsHandle _ -> Optional.empty();
+            case RefDiffFunction.Handle _ -> Optional.of(IcebergTableCredentials.forFileIO(tables.fileIo(session)));
+            default -> super.getTableCredentials(session, tableFunctionHandle);
+        };
     }
 
     // names

@@ -16,9 +16,16 @@ package io.skade.plugin;
 import com.google.inject.Binder;
 import com.google.inject.Module;
 import com.google.inject.Scopes;
+import io.skade.plugin.function.AncestorsOfFunction;
+import io.skade.plugin.function.PublishPreviewFunction;
+import io.skade.plugin.function.RefDiffFunction;
+import io.skade.plugin.function.RefGraphFunction;
+import io.skade.plugin.function.SkadeFunctionProvider;
+import io.skade.plugin.function.SkadeSplitManager;
 import io.skade.plugin.system.CommitLogTable;
 import io.skade.plugin.system.RefsOfAllTables;
 import io.trino.spi.connector.SystemTable;
+import io.trino.spi.function.table.ConnectorTableFunction;
 
 import static com.google.inject.multibindings.Multibinder.newSetBinder;
 
@@ -35,5 +42,11 @@ class SkadeModule
         binder.bind(BranchProperties.class).in(Scopes.SINGLETON);
         newSetBinder(binder, SystemTable.class).addBinding().to(RefsOfAllTables.class).in(Scopes.SINGLETON);
         newSetBinder(binder, SystemTable.class).addBinding().to(CommitLogTable.class).in(Scopes.SINGLETON);
+        binder.bind(SkadeSplitManager.class).in(Scopes.SINGLETON);
+        binder.bind(SkadeFunctionProvider.class).in(Scopes.SINGLETON);
+        newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(AncestorsOfFunction.class).in(Scopes.SINGLETON);
+        newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(PublishPreviewFunction.class).in(Scopes.SINGLETON);
+        newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(RefDiffFunction.class).in(Scopes.SINGLETON);
+        newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(RefGraphFunction.class).in(Scopes.SINGLETON);
     }
 }

@@ -73,6 +73,14 @@ class TestReadRef
         assertQueryFails(GOLD, "SELECT * FROM plain", ".*Table 'gold.tpch.plain' does not exist");
         assertQueryFails(GOLD, "SELECT * FROM shown", ".*Table 'gold.tpch.shown' does not exist");
         assertQueryFails(GOLD, "SELECT * FROM tagged FOR VERSION AS OF 'main'", "Catalog gold reads every table at Gold, other versions are not supported");
+        for (String call : new String[] {
+                "ancestors_of('tpch', 'tagged', 'Gold')",
+                "ref_graph('tpch', 'tagged')",
+                "ref_diff('tpch', 'tagged', 'main', 'Gold')",
+                "publish_preview('tpch', 'Gold')",
+        }) {
+            assertQueryFails(GOLD, "SELECT * FROM TABLE(gold.system.%s)".formatted(call), "Access Denied: Cannot execute function gold.system.%s".formatted(call.substring(0, call.indexOf('('))));
+        }
         for (String statement : new String[] {
                 "INSERT INTO tagged VALUES 3",
                 "INSERT INTO branched VALUES 3",

@@ -31,6 +31,7 @@ import io.skade.store.PointerStore;
 import io.skade.store.TablePointer;
 import io.trino.filesystem.TrinoFileSystemFactory;
 import io.trino.plugin.iceberg.fileio.ForwardingFileIoFactory;
+import io.trino.spi.TrinoException;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.SchemaTableName;
 import io.trino.spi.security.ConnectorIdentity;
@@ -40,6 +41,7 @@ import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
+import org.apache.iceberg.exceptions.NotFoundException;
 import org.apache.iceberg.io.FileIO;
 
 import java.util.List;
@@ -47,6 +49,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
+import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
 import static io.trino.plugin.iceberg.IcebergSessionProperties.isUseFileSizeFromMetadata;
 import static java.util.Objects.requireNonNull;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
@@ -123,6 +126,30 @@ public final class SkadeTables
     public TableMetadata metadata(ConnectorSession session, TablePointer pointer)
     {
         return files().read(fileIo(session), pointer.metadataLocation());
+    }
+
+    /**
+     * The pointer of a table that the catalog shows, in the state of a transaction; empty if there is no such table.
+     */
+    public Optional<TablePointer> findPointer(SchemaTableName table, TransactionState state)
+    {
+        return state.get().find(identifier(table), PointerKind.TABLE)
+                .filter(this::isVisible);
+    }
+
+    /**
+     * The metadata of a table that the catalog shows, in the state of a transaction; empty if there is no such table.
+     */
+    public Optional<TableMetadata> findMetadata(ConnectorSession session, SchemaTableName table, TransactionState state)
+    {
+        return findPointer(table, state).map(pointer -> {
+            try {
+                return metadata(session, pointer);
+            }
+            catch (NotFoundException e) {
+                throw new TrinoException(ICEBERG_MISSING_METADATA, "Metadata not found in metadata location for table %s: %s".formatted(table, pointer.metadataLocation()), e);
+            }
+        });
     }
 
     /**
