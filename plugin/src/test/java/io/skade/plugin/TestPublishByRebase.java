@@ -80,7 +80,7 @@ class TestPublishByRebase
         assertUpdate("DELETE FROM reads@audit WHERE id = 2", 1);
         assertThat(readFilter("audit")).isEqualTo("{\"type\":\"in\",\"term\":\"id\",\"values\":[2]}");
         // read twice, once as a whole
-        assertUpdate("DELETE FROM reads@audit WHERE part = 1 AND id IN (SELECT id - 2 FROM reads@audit)", 1);
+        assertUpdate("DELETE FROM reads@audit WHERE part = 1 AND id IN (SELECT id - 2 FROM reads FOR VERSION AS OF 'audit')", 1);
         assertThat(readFilter("audit")).isEqualTo("true");
         assertUpdate("DELETE FROM reads@audit", 1);
         assertThat(readFilter("audit")).isEqualTo("true");

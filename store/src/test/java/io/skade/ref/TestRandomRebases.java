@@ -69,6 +69,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.ImmutableListMultimap.toImmutableListMultimap;
@@ -521,11 +522,8 @@ class TestRandomRebases
                 boolean touched = switch (executed.statement()) {
                     case Insert _ -> false;
                     case Optimize _ -> touchesFiles(executed, removed, added);
-                    case Delete(Predicate predicate) -> touchesPartitions(executed, removed.plus(added)) || mayMatch(predicate, added.dataFiles());
-                    case Update(Predicate predicate, _, _) -> touchesPartitions(executed, removed.plus(added)) ||
-                            mayMatch(predicate, added.dataFiles()) ||
-                            (!added(executed).dataFiles().isEmpty() && Sets.union(ImmutableSet.copyOf(removed.dataFiles()), ImmutableSet.copyOf(added.deleteFiles())).stream()
-                                    .anyMatch(file -> mayMatchPartition(predicate, file)));
+                    case Delete(Predicate predicate) -> touchesRows(executed, predicate, removed, added);
+                    case Update(Predicate predicate, _, _) -> touchesRows(executed, predicate, removed, added);
                 };
                 if (touched) {
                     return true;
@@ -547,6 +545,16 @@ class TestRandomRebases
         private long parentId(Executed executed)
         {
             return operations.current().snapshot(executed.snapshotId()).parentId();
+        }
+
+        private boolean touchesRows(Executed executed, Predicate predicate, LiveFiles removed, LiveFiles added)
+        {
+            if (touchesPartitions(executed, removed.plus(added)) || mayMatch(predicate, added.dataFiles())) {
+                return true;
+            }
+            // files do not tell the rows that an update changed from those that a delete kept
+            return !added(executed).dataFiles().isEmpty() &&
+                    Stream.concat(removed.dataFiles().stream(), added.deleteFiles().stream()).anyMatch(file -> mayMatchPartition(predicate, file));
         }
 
         private boolean touchesPartitions(Executed executed, LiveFiles other)
