@@ -363,7 +363,7 @@ final class TableModel
         return new Change(operation, with(branch, refs.get(branch).at(snapshotId.getAsLong())), protectedRefs, Optional.empty(), 0, OptionalLong.empty());
     }
 
-    Outcome rollback(String branch, Target to)
+    Outcome rollback(String operation, String branch, Target to)
     {
         Set<Refusal> reasons = EnumSet.noneOf(Refusal.class);
         OptionalLong snapshotId = resolve(to, reasons);
@@ -375,7 +375,7 @@ final class TableModel
         if (!reasons.isEmpty()) {
             return refused(reasons, branch);
         }
-        return moved("rollback_to", branch, refs.get(branch).at(snapshotId.getAsLong()));
+        return moved(operation, branch, refs.get(branch).at(snapshotId.getAsLong()));
     }
 
     Outcome setCurrentSnapshot(String branch, Target to)

@@ -64,6 +64,8 @@ import java.util.stream.Stream;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.plugin.TableModel.MAIN;
 import static io.trino.testing.assertions.TrinoExceptionAssert.assertThatTrinoException;
+import static java.util.Collections.nCopies;
+import static java.util.Collections.shuffle;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.mapping;
@@ -89,14 +91,43 @@ class TestRandomVerbs
             "b", "format_version = 3",
             "c", "format_version = 2, partitioning = ARRAY['bucket(id, 2)']");
     private static final int IDS = 8;
-    private static final String DROP_TABLE = "DROP TABLE";
+    private static final int MAX_DRAWS = 200;
 
     private final List<TableModel> tables = new ArrayList<>();
     // a set a commit, oldest first
     private final List<Set<CommittedTable>> commits = new ArrayList<>();
     private final Map<String, Integer> succeeded = new TreeMap<>();
     private final Map<String, Integer> refused = new TreeMap<>();
-    private final Map<Supplier<Step>, Integer> statements = new LinkedHashMap<>();
+    private final List<Statement> statements = ImmutableList.of(
+            new Statement("insert", 14, this::insert),
+            new Statement("delete", 5, this::delete),
+            new Statement("update", 5, this::update),
+            new Statement("merge", 5, this::merge),
+            new Statement("truncate", 3, this::truncate),
+            new Statement("create branch", 6, () -> create(Kind.BRANCH)),
+            new Statement("create tag", 5, () -> create(Kind.TAG)),
+            new Statement("create branch, native", 3, this::createBranchStatement),
+            new Statement("drop ref", 4, this::drop),
+            new Statement("drop branch, native", 2, this::dropBranchStatement),
+            new Statement("rename ref", 3, this::rename),
+            new Statement("replace branch", 3, () -> replace(Kind.BRANCH)),
+            new Statement("replace tag", 3, () -> replace(Kind.TAG)),
+            new Statement("set retention", 4, this::setRetention),
+            new Statement("fast-forward", 5, this::fastForward),
+            new Statement("fast-forward, native", 3, this::fastForwardStatement),
+            new Statement("publish", 6, this::publish),
+            new Statement("roll back", 5, this::rollback),
+            new Statement("set current snapshot", 3, this::setCurrentSnapshot),
+            new Statement("undo", 7, this::undo),
+            new Statement("redo", 4, this::redo),
+            new Statement("protect", 3, this::protect),
+            new Statement("unprotect", 4, this::unprotect),
+            new Statement("create branches", 2, () -> createMany(Kind.BRANCH)),
+            new Statement("create tags", 2, () -> createMany(Kind.TAG)),
+            new Statement("drop refs", 2, this::dropMany),
+            new Statement("publish branches", 4, this::publishMany),
+            new Statement("roll back tables", 3, this::rollbackMany),
+            new Statement("drop table", 1, this::dropTable));
     private Random random;
     private long step;
 
@@ -113,15 +144,23 @@ class TestRandomVerbs
     private record CommittedTable(String table, String operation) {}
 
     /**
+     * A kind of statement.
+     *
+     * @param weight how many there are in a round of all kinds
+     * @param arguments gives one with random arguments
+     */
+    private record Statement(String kind, int weight, Supplier<Step> arguments) {}
+
+    /**
      * A statement and what the model says of it.
      *
      * @param refusals the errors of which it must fail with one, empty if it must succeed
      */
-    private record Step(String kind, String sql, List<TableModel> tables, Set<ErrorCodeSupplier> refusals, Map<TableModel, Change> changes)
+    private record Step(String sql, List<TableModel> tables, Set<ErrorCodeSupplier> refusals, Map<TableModel, Change> changes)
     {
         boolean dropsTable()
         {
-            return kind.equals(DROP_TABLE) && refusals.isEmpty();
+            return changes.values().stream().anyMatch(change -> change.operation().equals("drop_table"));
         }
 
         boolean changesSomething()
@@ -138,14 +177,19 @@ class TestRandomVerbs
         System.out.println("TestRandomVerbs: seed " + seed);
         random = new Random(seed);
         List<String> done = new ArrayList<>();
-        defineStatements();
+        List<Statement> round = new ArrayList<>();
         assertUpdate("CREATE SCHEMA " + SCHEMA);
         TABLES.keySet().forEach(name -> tables.add(createTable(name)));
         try {
             for (step = 1; step <= steps; step++) {
-                Step next = nextStep();
+                if (round.isEmpty()) {
+                    statements.forEach(statement -> round.addAll(nCopies(statement.weight(), statement)));
+                    shuffle(round, random);
+                }
+                Statement statement = round.removeLast();
+                Step next = nextStep(statement);
                 done.add(step + ": " + next.sql());
-                run(next);
+                run(statement.kind(), next);
                 if (step % STEPS_BETWEEN_FULL_COMPARISONS == 0) {
                     compareEverything();
                 }
@@ -171,9 +215,9 @@ class TestRandomVerbs
         assertThat(succeeded.values().stream().mapToInt(Integer::intValue).sum()).isGreaterThan(steps * 2 / 5);
         assertThat(refused.values().stream().mapToInt(Integer::intValue).sum()).isGreaterThan(steps / 5);
         if (steps >= STEPS) {
-            for (String kind : Sets.union(succeeded.keySet(), refused.keySet())) {
-                assertThat(succeeded).hasEntrySatisfying(kind, count -> assertThat(count).as(kind).isGreaterThanOrEqualTo(5));
-                assertThat(refused).hasEntrySatisfying(kind, count -> assertThat(count).as(kind).isGreaterThanOrEqualTo(3));
+            for (Statement statement : statements) {
+                assertThat(succeeded.getOrDefault(statement.kind(), 0)).as("successes of " + statement.kind()).isGreaterThanOrEqualTo(statement.weight());
+                assertThat(refused.getOrDefault(statement.kind(), 0)).as("refusals of " + statement.kind()).isGreaterThanOrEqualTo(statement.weight());
             }
         }
     }
@@ -187,60 +231,18 @@ class TestRandomVerbs
 
     // the statements
 
-    private void defineStatements()
-    {
-        statements.put(this::insert, 14);
-        statements.put(this::delete, 5);
-        statements.put(this::update, 5);
-        statements.put(this::merge, 5);
-        statements.put(this::truncate, 2);
-        statements.put(() -> create(Kind.BRANCH), 6);
-        statements.put(() -> create(Kind.TAG), 5);
-        statements.put(this::createBranchStatement, 3);
-        statements.put(this::drop, 4);
-        statements.put(this::dropBranchStatement, 2);
-        statements.put(this::rename, 3);
-        statements.put(() -> replace(Kind.BRANCH), 3);
-        statements.put(() -> replace(Kind.TAG), 3);
-        statements.put(this::setRetention, 4);
-        statements.put(this::fastForward, 5);
-        statements.put(this::fastForwardStatement, 3);
-        statements.put(this::publish, 6);
-        statements.put(this::rollback, 5);
-        statements.put(this::setCurrentSnapshot, 3);
-        statements.put(this::undo, 7);
-        statements.put(this::redo, 4);
-        statements.put(this::protect, 3);
-        statements.put(this::unprotect, 6);
-        statements.put(() -> createMany(Kind.BRANCH), 2);
-        statements.put(() -> createMany(Kind.TAG), 2);
-        statements.put(this::dropMany, 2);
-        statements.put(this::publishMany, 3);
-        statements.put(this::rollbackMany, 3);
-        statements.put(this::dropTable, 1);
-    }
-
     /**
-     * Of a random kind; arguments that are all random are mostly refused, so they are drawn until the model says what is wanted.
+     * The next one of its kind, with random arguments. Most of those would be refused, so they are drawn until the model says what is wanted, if it ever does.
      */
-    private Step nextStep()
+    private Step nextStep(Statement statement)
     {
-        int drawn = random.nextInt(statements.values().stream().mapToInt(Integer::intValue).sum());
-        Supplier<Step> statement = null;
-        for (Map.Entry<Supplier<Step>, Integer> entry : statements.entrySet()) {
-            statement = entry.getKey();
-            drawn -= entry.getValue();
-            if (drawn < 0) {
-                break;
-            }
-        }
         int wanted = random.nextInt(10);
-        Step result = statement.get();
-        for (int i = 0; i < 30; i++) {
+        Step result = statement.arguments().get();
+        for (int i = 0; i < MAX_DRAWS; i++) {
             if (wanted < 6 ? result.changesSomething() : wanted < 9 ? !result.refusals().isEmpty() : true) {
                 break;
             }
-            result = statement.get();
+            result = statement.arguments().get();
         }
         return result;
     }
@@ -251,7 +253,6 @@ class TestRandomVerbs
         String branch = name();
         List<Row> rows = IntStream.rangeClosed(0, random.nextInt(3)).mapToObj(_ -> new Row(random.nextInt(IDS), value())).toList();
         return statement(
-                "insert",
                 "INSERT INTO %s VALUES ".formatted(at(table, branch)) + rows.stream().map(row -> "(%s, %s)".formatted(row.id(), literal(row.v()))).collect(joining(", ")),
                 table,
                 table.write(branch, _ -> new Edit(ImmutableList.of(), rows, rows.size()), false));
@@ -262,11 +263,10 @@ class TestRandomVerbs
         TableModel table = table();
         String branch = name();
         if (random.nextInt(4) == 0) {
-            return statement("delete", "DELETE FROM " + at(table, branch), table, table.write(branch, rows -> new Edit(rows, ImmutableList.of(), rows.size()), true));
+            return statement("DELETE FROM " + at(table, branch), table, table.write(branch, rows -> new Edit(rows, ImmutableList.of(), rows.size()), true));
         }
         Condition condition = condition();
         return statement(
-                "delete",
                 "DELETE FROM %s WHERE %s".formatted(at(table, branch), condition.sql()),
                 table,
                 table.write(branch, rows -> removed(rows.stream().filter(condition.rows()).toList()), false));
@@ -284,7 +284,6 @@ class TestRandomVerbs
         Condition condition = condition();
         Optional<String> value = value();
         return statement(
-                "update",
                 "UPDATE %s SET v = %s WHERE %s".formatted(at(table, branch), literal(value), condition.sql()),
                 table,
                 table.write(branch, rows -> {
@@ -299,7 +298,6 @@ class TestRandomVerbs
         String branch = name();
         Map<Long, String> source = Stream.of(random.nextLong(IDS), random.nextLong(IDS)).distinct().collect(toMap(id -> id, _ -> random.nextInt(4) == 0 ? "gone" : "m" + step));
         return statement(
-                "merge",
                 """
                 MERGE INTO %s t USING (VALUES %s) s(id, v) ON t.id = s.id
                 WHEN MATCHED AND s.v = 'gone' THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v)\
@@ -326,7 +324,7 @@ class TestRandomVerbs
     private Step truncate()
     {
         TableModel table = table();
-        return statement("truncate", "TRUNCATE TABLE " + qualified(table), table, table.write(MAIN, rows -> new Edit(rows, ImmutableList.of(), rows.size()), true));
+        return statement("TRUNCATE TABLE " + qualified(table), table, table.write(MAIN, rows -> new Edit(rows, ImmutableList.of(), rows.size()), true));
     }
 
     private Step create(Kind kind)
@@ -351,21 +349,29 @@ class TestRandomVerbs
         TableModel table = table();
         String branch = name();
         Optional<Target> from = random.nextBoolean() ? Optional.empty() : Optional.of(target(table));
+        Retention retention = random.nextInt(2) == 0 ? Retention.DEFAULT : retention(Kind.BRANCH);
         IfExists ifExists = ifExists();
-        Outcome outcome = table.create(Kind.BRANCH, branch, from.orElse(new AtRef(MAIN)), Retention.DEFAULT, ifExists);
+        Outcome outcome = table.create(Kind.BRANCH, branch, from.orElse(new AtRef(MAIN)), retention, ifExists);
         boolean keeps = ifExists == IfExists.KEEP && table.isBranch(branch);
         if (!keeps && from.isPresent() && from.get() instanceof AtRef(String source) && !table.isBranch(source)) {
             // the statement starts a branch from a branch only
             outcome = alsoRefused(outcome, Refusal.NOT_FOUND);
         }
+        List<String> properties = new ArrayList<>();
+        if (from.isPresent() && from.get() instanceof AtSnapshot(long snapshotId)) {
+            properties.add("snapshot_id = " + snapshotId);
+        }
+        retention.maxRefAge().ifPresent(age -> properties.add("max_ref_age = '%sms'".formatted(age)));
+        retention.minSnapshotsToKeep().ifPresent(count -> properties.add("min_snapshots_to_keep = " + count));
+        retention.maxSnapshotAge().ifPresent(age -> properties.add("max_snapshot_age = '%sms'".formatted(age)));
         String sql = "CREATE %sBRANCH %s%s%s IN TABLE %s%s".formatted(
                 ifExists == IfExists.REPLACE ? "OR REPLACE " : "",
                 ifExists == IfExists.KEEP ? "IF NOT EXISTS " : "",
                 quote(branch),
-                from.isPresent() && from.get() instanceof AtSnapshot(long snapshotId) ? " WITH (snapshot_id = %s)".formatted(snapshotId) : "",
+                properties.isEmpty() ? "" : " WITH (%s)".formatted(String.join(", ", properties)),
                 qualified(table),
                 from.isPresent() && from.get() instanceof AtRef(String source) ? " FROM " + quote(source) : "");
-        return statement("CREATE BRANCH", sql, table, outcome);
+        return statement(sql, table, outcome);
     }
 
     private static Outcome alsoRefused(Outcome outcome, Refusal reason)
@@ -395,7 +401,7 @@ class TestRandomVerbs
         boolean ifExists = random.nextInt(4) == 0;
         // the engine takes a tag for nothing there
         Outcome outcome = ifExists && !table.isBranch(branch) ? table.unchanged("drop_branch") : table.drop("drop_branch", Optional.of(Kind.BRANCH), branch, false);
-        return statement("DROP BRANCH", "DROP BRANCH %s%s IN TABLE %s".formatted(ifExists ? "IF EXISTS " : "", quote(branch), qualified(table)), table, outcome);
+        return statement("DROP BRANCH %s%s IN TABLE %s".formatted(ifExists ? "IF EXISTS " : "", quote(branch), qualified(table)), table, outcome);
     }
 
     private Step rename()
@@ -452,7 +458,7 @@ class TestRandomVerbs
         else if (!table.isBranch(to)) {
             outcome = alsoRefused(outcome, Refusal.NOT_FOUND);
         }
-        return statement("FAST FORWARD", "ALTER BRANCH %s IN TABLE %s FAST FORWARD TO %s".formatted(quote(branch), qualified(table), quote(to)), table, outcome);
+        return statement("ALTER BRANCH %s IN TABLE %s FAST FORWARD TO %s".formatted(quote(branch), qualified(table), quote(to)), table, outcome);
     }
 
     private Step publish()
@@ -474,7 +480,10 @@ class TestRandomVerbs
         TableModel table = table();
         String branch = name();
         Target to = target(table);
-        return verb("rollback_to", true, table, table.rollback(branch, to), new Arguments().add("ref", Optional.of(to)).add("branch", branch));
+        if (branch.equals(MAIN) && to instanceof AtSnapshot(long snapshotId) && random.nextBoolean()) {
+            return procedure("CALL system.rollback_to_snapshot('%s', '%s', %s)".formatted(SCHEMA, table.name(), snapshotId), table, table.rollback("rollback_to_snapshot", branch, to));
+        }
+        return verb("rollback_to", true, table, table.rollback("rollback_to", branch, to), new Arguments().add("ref", Optional.of(to)).add("branch", branch));
     }
 
     private Step setCurrentSnapshot()
@@ -488,7 +497,7 @@ class TestRandomVerbs
     private Step undo()
     {
         TableModel table = table();
-        return undo("undo_ref", table, name(), ImmutableList.of(1, 1, 1, 1, 2, 2, 3, 4, 0, 50).get(random.nextInt(10)));
+        return undo(table, name(), ImmutableList.of(1, 1, 1, 1, 2, 2, 3, 4, 0, 50).get(random.nextInt(10)));
     }
 
     private Step redo()
@@ -496,12 +505,12 @@ class TestRandomVerbs
         TableModel table = table();
         List<String> undone = NAMES.stream().filter(name -> table.redoable(name) > 0).toList();
         String ref = undone.isEmpty() || random.nextInt(4) == 0 ? name() : undone.get(random.nextInt(undone.size()));
-        return undo("undo_ref (redo)", table, ref, -1 - random.nextInt(2));
+        return undo(table, ref, -1 - random.nextInt(2));
     }
 
-    private Step undo(String kind, TableModel table, String ref, int steps)
+    private Step undo(TableModel table, String ref, int steps)
     {
-        return verb(kind, false, table, table.undo(ref, steps), new Arguments().add("ref", ref).add("steps", steps == 1 ? OptionalLong.empty() : OptionalLong.of(steps)));
+        return verb("undo_ref", false, table, table.undo(ref, steps), new Arguments().add("ref", ref).add("steps", steps == 1 ? OptionalLong.empty() : OptionalLong.of(steps)));
     }
 
     private Step protect()
@@ -552,7 +561,7 @@ class TestRandomVerbs
     {
         String ref = name();
         String branch = name();
-        return many("rollback_tables", Optional.of(ref), table -> table.rollback(branch, new AtRef(ref)), new Arguments().add("ref", ref).add("branch", branch));
+        return many("rollback_tables", Optional.of(ref), table -> table.rollback("rollback_to", branch, new AtRef(ref)), new Arguments().add("ref", ref).add("branch", branch));
     }
 
     /**
@@ -568,7 +577,12 @@ class TestRandomVerbs
             if (chosen.isEmpty()) {
                 reasons.add(Refusal.BAD_ARGUMENT);
             }
-            arguments.add("tables", chosen.stream().map(TableModel::name).toList());
+            List<String> listed = new ArrayList<>(chosen.stream().map(TableModel::name).toList());
+            if (!listed.isEmpty() && random.nextInt(8) == 0) {
+                reasons.add(Refusal.BAD_ARGUMENT);
+                listed.add(listed.getFirst());
+            }
+            arguments.add("tables", listed);
         }
         if (chosen.isEmpty() || !chosen.stream().allMatch(hasRef)) {
             reasons.add(Refusal.NOT_FOUND);
@@ -581,36 +595,40 @@ class TestRandomVerbs
             }
         }
         String sql = "CALL system.%s(schema_name => '%s', %s)".formatted(verb, SCHEMA, arguments.sql());
-        return new Step(verb, sql, tables, reasons.stream().map(TestRandomVerbs::codeOfProcedure).collect(toImmutableSet()), reasons.isEmpty() ? changes : ImmutableMap.of());
+        return new Step(sql, tables, reasons.stream().map(TestRandomVerbs::codeOfProcedure).collect(toImmutableSet()), reasons.isEmpty() ? changes : ImmutableMap.of());
     }
 
     private Step dropTable()
     {
         TableModel table = table();
         Outcome outcome = table.protectedRefs().isEmpty() ? table.unchanged("drop_table") : new Refused(EnumSet.of(Refusal.PROTECTED));
-        return statement(DROP_TABLE, "DROP TABLE " + qualified(table), table, outcome);
+        return statement("DROP TABLE " + qualified(table), table, outcome);
     }
 
-    private static Step statement(String kind, String sql, TableModel table, Outcome outcome)
+    private static Step statement(String sql, TableModel table, Outcome outcome)
     {
         return switch (outcome) {
-            case Refused(Set<Refusal> reasons) -> new Step(kind, sql, ImmutableList.of(table), reasons.stream().flatMap(TestRandomVerbs::codesOfStatement).collect(toImmutableSet()), ImmutableMap.of());
-            case Change change -> new Step(kind, sql, ImmutableList.of(table), ImmutableSet.of(), ImmutableMap.of(table, change));
+            case Refused(Set<Refusal> reasons) -> new Step(sql, ImmutableList.of(table), reasons.stream().flatMap(TestRandomVerbs::codesOfStatement).collect(toImmutableSet()), ImmutableMap.of());
+            case Change change -> new Step(sql, ImmutableList.of(table), ImmutableSet.of(), ImmutableMap.of(table, change));
         };
     }
 
     /**
      * @param executes whether the verb is one of {@code ALTER TABLE .. EXECUTE} as well
      */
-    private Step verb(String kind, boolean executes, TableModel table, Outcome outcome, Arguments arguments)
+    private Step verb(String name, boolean executes, TableModel table, Outcome outcome, Arguments arguments)
     {
-        String name = kind.replaceAll(" .*", "");
         String sql = executes && random.nextInt(4) == 0
                 ? "ALTER TABLE %s EXECUTE %s(%s)".formatted(qualified(table), name, arguments.sql())
                 : "CALL system.%s(schema_name => '%s', table_name => '%s', %s)".formatted(name, SCHEMA, table.name(), arguments.sql());
+        return procedure(sql, table, outcome);
+    }
+
+    private static Step procedure(String sql, TableModel table, Outcome outcome)
+    {
         return switch (outcome) {
-            case Refused(Set<Refusal> reasons) -> new Step(kind, sql, ImmutableList.of(table), reasons.stream().map(TestRandomVerbs::codeOfProcedure).collect(toImmutableSet()), ImmutableMap.of());
-            case Change change -> new Step(kind, sql, ImmutableList.of(table), ImmutableSet.of(), ImmutableMap.of(table, change));
+            case Refused(Set<Refusal> reasons) -> new Step(sql, ImmutableList.of(table), reasons.stream().map(TestRandomVerbs::codeOfProcedure).collect(toImmutableSet()), ImmutableMap.of());
+            case Change change -> new Step(sql, ImmutableList.of(table), ImmutableSet.of(), ImmutableMap.of(table, change));
         };
     }
 
@@ -785,7 +803,7 @@ class TestRandomVerbs
 
     // the comparison
 
-    private void run(Step next)
+    private void run(String kind, Step next)
     {
         Optional<QueryFailedException> failure = Optional.empty();
         MaterializedResult result = null;
@@ -798,14 +816,14 @@ class TestRandomVerbs
         if (!next.refusals().isEmpty()) {
             assertThat(failure).as("refused with one of %s: %s", next.refusals(), next.sql()).isPresent();
             assertThatTrinoException(failure.get()).hasErrorCode(next.refusals().toArray(ErrorCodeSupplier[]::new));
-            refused.merge(next.kind(), 1, Integer::sum);
+            refused.merge(kind, 1, Integer::sum);
         }
         else {
             failure.ifPresent(e -> {
                 throw e;
             });
             if (next.changesSomething()) {
-                succeeded.merge(next.kind(), 1, Integer::sum);
+                succeeded.merge(kind, 1, Integer::sum);
             }
             for (Change change : next.changes().values()) {
                 if (change.rowCount().isPresent() && result.getUpdateCount().isPresent()) {
