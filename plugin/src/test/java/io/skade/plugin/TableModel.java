@@ -389,6 +389,9 @@ final class TableModel
         return moved("set_current_snapshot", branch, refs.get(branch).at(snapshotId.getAsLong()));
     }
 
+    /**
+     * An undo to where the ref is already is as if it had not been.
+     */
     Outcome undo(String ref, int steps)
     {
         History history = histories.getOrDefault(ref, NO_HISTORY);

@@ -158,6 +158,11 @@ class TestRandomVerbs
      */
     private record Step(String sql, List<TableModel> tables, Set<ErrorCodeSupplier> refusals, Map<TableModel, Change> changes)
     {
+        boolean isRefused()
+        {
+            return !refusals.isEmpty();
+        }
+
         boolean dropsTable()
         {
             return changes.values().stream().anyMatch(change -> change.operation().equals("drop_table"));
@@ -236,12 +241,13 @@ class TestRandomVerbs
      */
     private Step nextStep(Statement statement)
     {
-        int wanted = random.nextInt(10);
+        Predicate<Step> wanted = switch (random.nextInt(10)) {
+            case 0 -> _ -> true;
+            case 1, 2, 3 -> Step::isRefused;
+            default -> Step::changesSomething;
+        };
         Step result = statement.arguments().get();
-        for (int i = 0; i < MAX_DRAWS; i++) {
-            if (wanted < 6 ? result.changesSomething() : wanted < 9 ? !result.refusals().isEmpty() : true) {
-                break;
-            }
+        for (int i = 0; i < MAX_DRAWS && !wanted.test(result); i++) {
             result = statement.arguments().get();
         }
         return result;
@@ -263,7 +269,7 @@ class TestRandomVerbs
         TableModel table = table();
         String branch = name();
         if (random.nextInt(4) == 0) {
-            return statement("DELETE FROM " + at(table, branch), table, table.write(branch, rows -> new Edit(rows, ImmutableList.of(), rows.size()), true));
+            return statement("DELETE FROM " + at(table, branch), table, table.write(branch, TestRandomVerbs::removed, true));
         }
         Condition condition = condition();
         return statement(
@@ -324,7 +330,7 @@ class TestRandomVerbs
     private Step truncate()
     {
         TableModel table = table();
-        return statement("TRUNCATE TABLE " + qualified(table), table, table.write(MAIN, rows -> new Edit(rows, ImmutableList.of(), rows.size()), true));
+        return statement("TRUNCATE TABLE " + qualified(table), table, table.write(MAIN, TestRandomVerbs::removed, true));
     }
 
     private Step create(Kind kind)
@@ -813,7 +819,7 @@ class TestRandomVerbs
         catch (QueryFailedException e) {
             failure = Optional.of(e);
         }
-        if (!next.refusals().isEmpty()) {
+        if (next.isRefused()) {
             assertThat(failure).as("refused with one of %s: %s", next.refusals(), next.sql()).isPresent();
             assertThatTrinoException(failure.get()).hasErrorCode(next.refusals().toArray(ErrorCodeSupplier[]::new));
             refused.merge(kind, 1, Integer::sum);
