@@ -15,6 +15,7 @@ package io.skade.plugin;
 
 import io.airlift.slice.Slice;
 import io.skade.plugin.catalog.RefTableName;
+import io.skade.plugin.system.Unfiltered;
 import io.trino.plugin.base.classloader.ClassLoaderSafeConnectorTableFunction;
 import io.trino.plugin.iceberg.functions.tablechanges.TableChangesFunctionHandle;
 import io.trino.spi.TrinoException;
@@ -25,7 +26,6 @@ import io.trino.spi.connector.ConnectorTransactionHandle;
 import io.trino.spi.connector.SchemaTableName;
 import io.trino.spi.function.table.Argument;
 import io.trino.spi.function.table.ConnectorTableFunction;
-import io.trino.spi.function.table.Descriptor;
 import io.trino.spi.function.table.ScalarArgument;
 import io.trino.spi.function.table.TableFunctionAnalysis;
 
@@ -34,7 +34,6 @@ import java.util.Map;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static io.trino.spi.StandardErrorCode.INVALID_FUNCTION_ARGUMENT;
-import static io.trino.spi.StandardErrorCode.NOT_SUPPORTED;
 
 /**
  * Trino's {@code table_changes}, for who may see a table as it is. It gives what the files of any two snapshots hold: no row filter and no column mask
@@ -58,29 +57,13 @@ final class GuardedTableChanges
         }
         TableFunctionAnalysis analysis = super.analyze(session, transaction, arguments, accessControl);
         SchemaTableName table = ((TableChangesFunctionHandle) analysis.getHandle()).schemaTableName();
-        if (isFilteredOrMasked(accessControl, table, analysis.getReturnedType().orElseThrow())) {
-            throw new TrinoException(NOT_SUPPORTED, "Function %s does not support tables with row filters or column masks: %s".formatted(NAME, table));
-        }
-        return analysis;
-    }
-
-    private static boolean isFilteredOrMasked(ConnectorAccessControl accessControl, SchemaTableName table, Descriptor columns)
-    {
-        List<ColumnSchema> schemas = columns.getFields().stream()
+        List<ColumnSchema> columns = analysis.getReturnedType().orElseThrow().getFields().stream()
                 .map(field -> ColumnSchema.builder()
                         .setName(field.getName().orElseThrow())
                         .setType(field.getType().orElseThrow())
                         .build())
                 .collect(toImmutableList());
-        try {
-            return !accessControl.getRowFilters(null, table).isEmpty() || !accessControl.getColumnMasks(null, table, schemas).isEmpty();
-        }
-        catch (TrinoException e) {
-            // the engine does not tell which there are
-            if (e.getErrorCode().equals(NOT_SUPPORTED.toErrorCode())) {
-                return true;
-            }
-            throw e;
-        }
+        Unfiltered.check(accessControl, table, columns, "Function " + NAME);
+        return analysis;
     }
 }

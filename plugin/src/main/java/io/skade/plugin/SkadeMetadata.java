@@ -339,9 +339,20 @@ public class SkadeMetadata
             case "refs" -> Optional.of(safe(new RefsTable(tableName, metadata.get())));
             case "ref_log" -> Optional.of(safe(new RefLogTable(tableName, tables.store(), findPointer(table).orElseThrow().id())));
             case "history" -> Optional.of(safe(new HistoryTable(tableName, metadata.get(), ref.orElse(MAIN_BRANCH))));
-            case "partitions" -> Optional.of(safe(PartitionsTable.create(tableName, tables.load(session, loaded, state), typeManager)));
-            default -> super.getSystemTable(session, name.get().withTable(loaded));
+            case "partitions" -> Optional.of(safe(partitionsTable(session, tableName, table, loaded)));
+            default -> super.getSystemTable(session, new MetadataTableName(loaded, name.get().type()).name());
         };
+    }
+
+    private SystemTable partitionsTable(ConnectorSession session, SchemaTableName tableName, SchemaTableName table, SchemaTableName loaded)
+    {
+        SystemTable files = super.getSystemTable(session, new MetadataTableName(loaded, "files").name()).orElseThrow();
+        return PartitionsTable.create(
+                tableName,
+                new MetadataTableName(table, "files").name(),
+                files.getTableMetadata().getColumns(),
+                tables.load(session, loaded, state),
+                typeManager);
     }
 
     private static SystemTable safe(SystemTable table)

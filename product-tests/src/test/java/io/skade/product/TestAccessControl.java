@@ -125,7 +125,9 @@ final class TestAccessControl
                     WHEN MATCHED THEN UPDATE SET n = 5
                     WHEN NOT MATCHED THEN INSERT VALUES (v.n)
                     """,
-                    "INSERT t@dev", "UPDATE t@dev", "DELETE t@dev"));
+                    "INSERT t@dev",
+                    "UPDATE t@dev",
+                    "DELETE t@dev"));
 
     private SkadeServer server;
 
@@ -137,9 +139,9 @@ final class TestAccessControl
                 .branchRule("only.alice", "INSERT t@dev, DELETE t@dev, UPDATE t@dev, CREATE t@dev, DROP t@dev")
                 .branchRule("only.bob", "INSERT t@main, DELETE t@main, UPDATE t@main, FAST_FORWARD t@main")
                 .branchRule("but.carol", "SELECT t@dev")
-                .branchRule("filter.veiled.t", "region = 'east'")
-                .branchRule("mask.veiled.t.secret", "CAST(-1 AS bigint)")
-                .branchRule("filter.eastern.t", "region = 'east'");
+                .branchRule("filter.veiled_by_server.t", "region = 'east'")
+                .branchRule("mask.veiled_by_server.t.secret", "CAST(-1 AS bigint)")
+                .branchRule("filter.eastern_by_server.t", "region = 'east'");
         for (Change change : CHANGES) {
             builder.branchRule("only." + holderOf(change.rights()), String.join(", ", change.rights()));
             change.rights().forEach(right -> builder.branchRule("but." + holderOfAllBut(right), right));
@@ -260,7 +262,7 @@ final class TestAccessControl
         for (String right : List.of("INSERT t@main", "DELETE t@main")) {
             assertDenied(connect(holderOfAllBut(right), "lake", "staged"), "CALL system.publish_changes('staged', 't', 'w')");
         }
-        assertThatThrownBy(() -> execute(connect("bob", "lake", "staged"), "CALL system.publish_changes('staged', 't', 'w')")).hasMessageContaining("w").hasMessageNotContaining("Access Denied");
+        assertThatThrownBy(() -> execute(connect("bob", "lake", "staged"), "CALL system.publish_changes('staged', 't', 'w')")).hasMessageContaining("no snapshots are staged with wap_id w");
     }
 
     /**
@@ -329,6 +331,10 @@ final class TestAccessControl
         Connection quoting = connect("quoting", "filed", "narrow");
         assertThat(query(quoting, "SELECT n FROM \"t@dev\" ORDER BY n")).containsExactly("1", "2", "3");
         assertDenied(narrow, "SELECT * FROM \"t@dev\"");
+        Connection summing = connect("summing", "filed", "narrow");
+        for (String table : List.of("t$partitions", "t@dev$partitions")) {
+            assertThatThrownBy(() -> query(summing, "SELECT * FROM \"%s\"".formatted(table))).hasMessageContaining("Access Denied").hasMessageContaining("narrow.t$files");
+        }
         for (String metadataTable : List.of("files", "partitions", "snapshots", "history", "refs", "ref_log")) {
             for (Connection connection : List.of(narrow, quoting)) {
                 assertDenied(connection, "SELECT * FROM \"t$%s\"".formatted(metadataTable));
@@ -341,21 +347,22 @@ final class TestAccessControl
     void testFiltersAndMasksOfTheServerHoldAtEveryRef()
             throws SQLException
     {
-        assertFiltersAndMasksHold("lake", "veiled_lake");
+        assertFiltersAndMasksHold("lake", "veiled_by_server");
     }
 
     @Test
     void testFiltersAndMasksOfTheFileHoldAtEveryRef()
             throws SQLException
     {
-        assertFiltersAndMasksHold("filed", "veiled_filed");
+        assertFiltersAndMasksHold("filed", "veiled_by_file");
     }
 
-    private void assertFiltersAndMasksHold(String catalog, String schema)
+    private void assertFiltersAndMasksHold(String catalog, String user)
             throws SQLException
     {
+        String schema = "of_" + user;
         Connection admin = createVeiledTable(schema);
-        Connection veiled = connect("veiled", catalog, schema);
+        Connection veiled = connect(user, catalog, schema);
         execute(admin, "CREATE VIEW at_dev SECURITY INVOKER AS SELECT * FROM %s.%s.t FOR VERSION AS OF 'dev'".formatted(catalog, schema));
         execute(admin, "CREATE VIEW quoted_dev SECURITY INVOKER AS SELECT * FROM %s.%s.\"t@dev\"".formatted(catalog, schema));
         execute(veiled, "CREATE VIEW own_dev SECURITY DEFINER AS SELECT * FROM t FOR VERSION AS OF 'dev'");
@@ -419,21 +426,22 @@ final class TestAccessControl
     void testRowFilterOfTheServerHoldsForWritesOnABranch()
             throws SQLException
     {
-        assertFilterHoldsForWrites("lake", "eastern_lake");
+        assertFilterHoldsForWrites("lake", "eastern_by_server");
     }
 
     @Test
     void testRowFilterOfTheFileHoldsForWritesOnABranch()
             throws SQLException
     {
-        assertFilterHoldsForWrites("filed", "eastern_filed");
+        assertFilterHoldsForWrites("filed", "eastern_by_file");
     }
 
-    private void assertFilterHoldsForWrites(String catalog, String schema)
+    private void assertFilterHoldsForWrites(String catalog, String user)
             throws SQLException
     {
+        String schema = "of_" + user;
         Connection admin = createVeiledTable(schema);
-        Connection eastern = connect("eastern", catalog, schema);
+        Connection eastern = connect(user, catalog, schema);
         assertThatThrownBy(() -> execute(eastern, "INSERT INTO t@dev VALUES (6, 'west', 4716)")).hasMessageContaining("row filter");
         assertThatThrownBy(() -> execute(eastern, "UPDATE t@dev SET secret = 0")).hasMessageContaining("row filter");
         assertThatThrownBy(() -> execute(eastern, "MERGE INTO t@dev AS t USING (VALUES 1, 2) AS v(n) ON t.n = v.n WHEN MATCHED THEN DELETE")).hasMessageContaining("row filter");

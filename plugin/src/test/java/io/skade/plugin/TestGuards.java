@@ -21,11 +21,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
+import java.util.List;
+
+import static io.trino.testing.TestingAccessControlManager.TestingPrivilegeType.SELECT_COLUMN;
+import static io.trino.testing.TestingAccessControlManager.privilege;
+
 /**
- * What users get past the names and the rights that statements are checked by: arguments of functions and procedures.
+ * Where the engine does not check what it checks for the tables of a statement: arguments of functions and procedures, and metadata tables.
  */
 @Execution(ExecutionMode.SAME_THREAD)
-class TestNamesAsArguments
+class TestGuards
         extends AbstractTestQueryFramework
 {
     @Override
@@ -57,6 +62,30 @@ class TestNamesAsArguments
             getQueryRunner().getAccessControl().reset();
         }
         assertUpdate("DROP TABLE veiled");
+    }
+
+    @Test
+    void partitionsTakeRightsOnFiles()
+    {
+        assertUpdate("CREATE TABLE parts (n int, part int) WITH (partitioning = ARRAY['part'])");
+        assertUpdate("INSERT INTO parts VALUES (1, 1), (2, 2)", 2);
+        assertUpdate("CREATE BRANCH b IN TABLE parts");
+        String user = getSession().getUser();
+        for (String table : List.of("parts$partitions", "parts@b$partitions")) {
+            String query = "SELECT record_count, data.n.max FROM \"%s\"".formatted(table);
+            try {
+                getQueryRunner().getAccessControl().deny(privilege("parts$files", SELECT_COLUMN));
+                assertQueryFails(query, "Access Denied: Cannot select from columns .* in table or view .*tpch.parts\\$files");
+                getQueryRunner().getAccessControl().reset();
+                getQueryRunner().getAccessControl().rowFilter(new QualifiedObjectName(SkadeQueryRunner.CATALOG, "tpch", "parts$files"), user, ViewExpression.builder().expression("record_count > 9").build());
+                assertQueryFails(query, "Table tpch.%s does not support tables with row filters or column masks: tpch.parts\\$files".formatted(table.replace("$", "\\$")));
+            }
+            finally {
+                getQueryRunner().getAccessControl().reset();
+            }
+            assertQuery(query, "VALUES (1, 1), (1, 2)");
+        }
+        assertUpdate("DROP TABLE parts");
     }
 
     @Test
