@@ -55,11 +55,8 @@ record MetadataTableName(SchemaTableName table, String type)
                 name.getTableName().substring(separator + 1)));
     }
 
-    /**
-     * The name of the same metadata table of another table.
-     */
-    SchemaTableName withTable(SchemaTableName other)
+    SchemaTableName name()
     {
-        return new SchemaTableName(other.getSchemaName(), other.getTableName() + "$" + type);
+        return new SchemaTableName(table.getSchemaName(), table.getTableName() + "$" + type);
     }
 }

@@ -199,7 +199,9 @@ public class SkadeConnector
     @Override
     public Set<ConnectorTableFunction> getTableFunctions()
     {
-        return iceberg.getTableFunctions();
+        return iceberg.getTableFunctions().stream()
+                .map(function -> function.getName().equals(GuardedTableChanges.NAME) ? new GuardedTableChanges(function) : function)
+                .collect(toImmutableSet());
     }
 
     @Override

@@ -149,7 +149,7 @@ public class SkadeMetadata
         if (RefTableName.isReserved(tableName)) {
             return null;
         }
-        if (startVersion.isPresent() || endVersion.isEmpty() || !isPlain(tableName)) {
+        if (startVersion.isPresent() || endVersion.isEmpty() || !RefTableName.isPlain(tableName)) {
             return super.getTableHandle(session, tableName, startVersion, endVersion);
         }
         Optional<TableMetadata> metadata = findMetadata(session, tableName);
@@ -271,7 +271,7 @@ public class SkadeMetadata
         Optional<QuotedRefName> quoted = QuotedRefName.parse(viewName);
         if (quoted.isEmpty()) {
             // a metadata table is no view here
-            return isPlain(viewName) ? super.getView(session, viewName) : Optional.empty();
+            return RefTableName.isPlain(viewName) ? super.getView(session, viewName) : Optional.empty();
         }
         return findMetadata(session, quoted.get().table())
                 .filter(_ -> tables.readRef().isEmpty())
@@ -342,9 +342,20 @@ public class SkadeMetadata
             case "refs" -> Optional.of(safe(new RefsTable(tableName, metadata.get())));
             case "ref_log" -> Optional.of(safe(new RefLogTable(tableName, tables.store(), findPointer(table).orElseThrow().id())));
             case "history" -> Optional.of(safe(new HistoryTable(tableName, metadata.get(), ref.orElse(MAIN_BRANCH))));
-            case "partitions" -> Optional.of(safe(PartitionsTable.create(tableName, tables.load(session, loaded, state), typeManager)));
-            default -> super.getSystemTable(session, name.get().withTable(loaded));
+            case "partitions" -> Optional.of(safe(partitionsTable(session, tableName, table, loaded)));
+            default -> super.getSystemTable(session, new MetadataTableName(loaded, name.get().type()).name());
         };
+    }
+
+    private SystemTable partitionsTable(ConnectorSession session, SchemaTableName tableName, SchemaTableName table, SchemaTableName loaded)
+    {
+        SystemTable files = super.getSystemTable(session, new MetadataTableName(loaded, "files").name()).orElseThrow();
+        return PartitionsTable.create(
+                tableName,
+                new MetadataTableName(table, "files").name(),
+                files.getTableMetadata().getColumns(),
+                tables.load(session, loaded, state),
+                typeManager);
     }
 
     private static SystemTable safe(SystemTable table)
@@ -566,35 +577,35 @@ public class SkadeMetadata
     @Override
     public void createTable(ConnectorSession session, ConnectorTableMetadata tableMetadata, SaveMode saveMode)
     {
-        checkName(tableMetadata.getTable());
+        RefTableName.checkName(tableMetadata.getTable());
         super.createTable(session, tableMetadata, saveMode);
     }
 
     @Override
     public ConnectorOutputTableHandle beginCreateTable(ConnectorSession session, ConnectorTableMetadata tableMetadata, Optional<ConnectorTableLayout> layout, RetryMode retryMode, boolean replace)
     {
-        checkName(tableMetadata.getTable());
+        RefTableName.checkName(tableMetadata.getTable());
         return super.beginCreateTable(session, tableMetadata, layout, retryMode, replace);
     }
 
     @Override
     public void renameTable(ConnectorSession session, ConnectorTableHandle tableHandle, SchemaTableName newTableName)
     {
-        checkName(newTableName);
+        RefTableName.checkName(newTableName);
         super.renameTable(session, tableHandle, newTableName);
     }
 
     @Override
     public void createView(ConnectorSession session, SchemaTableName viewName, ConnectorViewDefinition definition, Map<String, Object> viewProperties, boolean replace)
     {
-        checkName(viewName);
+        RefTableName.checkName(viewName);
         super.createView(session, viewName, definition, viewProperties, replace);
     }
 
     @Override
     public void renameView(ConnectorSession session, SchemaTableName source, SchemaTableName target)
     {
-        checkName(target);
+        RefTableName.checkName(target);
         super.renameView(session, source, target);
     }
 
@@ -608,18 +619,6 @@ public class SkadeMetadata
             boolean ignoreExisting)
     {
         throw new TrinoException(NOT_SUPPORTED, "This connector does not support creating materialized views");
-    }
-
-    private static void checkName(SchemaTableName name)
-    {
-        if (!isPlain(name) || RefTableName.isReserved(name)) {
-            throw new TrinoException(INVALID_ARGUMENTS, "Invalid name of a table or view: it contains '@', '$' or a control character: %s".formatted(name));
-        }
-    }
-
-    private static boolean isPlain(SchemaTableName name)
-    {
-        return name.getTableName().indexOf('@') < 0 && name.getTableName().indexOf('$') < 0;
     }
 
     // statistics

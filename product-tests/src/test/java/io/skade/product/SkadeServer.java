@@ -78,6 +78,7 @@ final class SkadeServer
         private final String name;
         private final Map<String, String> config = new HashMap<>();
         private final Map<String, Map<String, String>> catalogs = new HashMap<>();
+        private final Map<String, String> branchRules = new HashMap<>();
         private Optional<SkadeServer> coordinator = Optional.empty();
         private boolean stockIceberg;
 
@@ -114,6 +115,15 @@ final class SkadeServer
         }
 
         /**
+         * Makes {@link BranchRules} the server's access control, and adds a rule to it.
+         */
+        Builder branchRule(String key, String value)
+        {
+            branchRules.put(key, value);
+            return this;
+        }
+
+        /**
          * Makes it a worker of this coordinator.
          */
         Builder workerOf(SkadeServer coordinator)
@@ -139,6 +149,10 @@ final class SkadeServer
             change(data.resolve("etc/config.properties"), config);
             for (Map.Entry<String, Map<String, String>> catalog : catalogs.entrySet()) {
                 change(data.resolve("etc/catalog/" + catalog.getKey() + ".properties"), catalog.getValue());
+            }
+            if (!branchRules.isEmpty()) {
+                branchRules.put("access-control.name", BranchRules.Factory.NAME);
+                change(data.resolve("etc/access-control.properties"), branchRules);
             }
             linkPlugins(data.resolve("plugin"));
 
@@ -169,13 +183,27 @@ final class SkadeServer
             }
             if (stockIceberg) {
                 Path iceberg = Files.createDirectories(plugins.resolve("iceberg"));
-                try (Stream<Path> jars = Files.list(ASSEMBLED.resolve("plugin/skade"))) {
-                    for (Path jar : jars.filter(jar -> !jar.getFileName().toString().startsWith("skade-")).toList()) {
-                        Files.createSymbolicLink(iceberg.resolve(jar.getFileName()), jar);
-                    }
-                }
+                linkTrinoJars(iceberg);
                 Path services = Files.createDirectories(iceberg.resolve("services/META-INF/services"));
                 Files.writeString(services.resolve("io.trino.spi.Plugin"), "io.trino.plugin.iceberg.IcebergPlugin\n");
+            }
+            if (!branchRules.isEmpty()) {
+                Path rules = Files.createDirectories(plugins.resolve(BranchRules.Factory.NAME));
+                linkTrinoJars(rules);
+                Files.createSymbolicLink(rules.resolve("classes"), Path.of("target/test-classes").toAbsolutePath());
+            }
+        }
+
+        /**
+         * Puts the jars of skade's plugin that are not its own into the folder of another plugin.
+         */
+        private static void linkTrinoJars(Path plugin)
+                throws IOException
+        {
+            try (Stream<Path> jars = Files.list(ASSEMBLED.resolve("plugin/skade"))) {
+                for (Path jar : jars.filter(jar -> !jar.getFileName().toString().startsWith("skade-")).toList()) {
+                    Files.createSymbolicLink(plugin.resolve(jar.getFileName()), jar);
+                }
             }
         }
     }

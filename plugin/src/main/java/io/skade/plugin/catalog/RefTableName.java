@@ -14,12 +14,14 @@
 package io.skade.plugin.catalog;
 
 import com.google.common.io.BaseEncoding;
+import io.trino.spi.TrinoException;
 import io.trino.spi.connector.SchemaTableName;
 import org.apache.iceberg.SnapshotRef;
 
 import java.util.Optional;
 
 import static com.google.common.base.Preconditions.checkArgument;
+import static io.trino.spi.StandardErrorCode.INVALID_ARGUMENTS;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
@@ -99,6 +101,24 @@ public sealed interface RefTableName
     static boolean isReserved(SchemaTableName name)
     {
         return name.getTableName().indexOf(SEPARATOR) >= 0;
+    }
+
+    /**
+     * Whether a name asks neither for a ref nor for a metadata table.
+     */
+    static boolean isPlain(SchemaTableName name)
+    {
+        return name.getTableName().indexOf('@') < 0 && name.getTableName().indexOf('$') < 0;
+    }
+
+    /**
+     * @throws TrinoException if a table or view of this name could not be reached
+     */
+    static void checkName(SchemaTableName name)
+    {
+        if (!isPlain(name) || isReserved(name)) {
+            throw new TrinoException(INVALID_ARGUMENTS, "Invalid name of a table or view: it contains '@', '$' or a control character: %s".formatted(name));
+        }
     }
 
     /**

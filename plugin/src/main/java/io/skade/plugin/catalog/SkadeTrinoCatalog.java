@@ -307,6 +307,7 @@ public final class SkadeTrinoCatalog
     @Override
     public void registerTable(ConnectorSession session, SchemaTableName tableName, TableMetadata tableMetadata)
     {
+        RefTableName.checkName(tableName);
         try {
             tables.committer().create(tables.fileIo(session), author(session), identifier(tableName), tableMetadata);
         }

@@ -14,12 +14,15 @@
 package io.skade.plugin.system;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
 import io.trino.plugin.iceberg.system.IcebergPartitionColumn;
 import io.trino.spi.PageBuilder;
 import io.trino.spi.block.BlockBuilder;
 import io.trino.spi.block.RowValueBuilder;
 import io.trino.spi.block.SqlRow;
 import io.trino.spi.connector.ColumnMetadata;
+import io.trino.spi.connector.ColumnSchema;
+import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorPageSource;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.ConnectorTableMetadata;
@@ -64,19 +67,38 @@ import static java.util.Objects.requireNonNull;
 
 /**
  * {@code "t$partitions"}: what the data files of each partition hold. Trino's Iceberg connector has it as a view, on which a version is
- * accepted and ignored; a table refuses it.
+ * accepted and ignored; a table refuses it. As there, it takes rights on the columns of {@code "t$files"} that it sums up.
  */
 public final class PartitionsTable
         extends CoordinatorTable
 {
+    private static final Set<String> FILES_COLUMNS = ImmutableSet.of(
+            "partition",
+            "record_count",
+            "file_size_in_bytes",
+            "lower_bounds",
+            "upper_bounds",
+            "null_value_counts",
+            "nan_value_counts");
+
+    private final SchemaTableName filesTable;
+    private final List<ColumnSchema> filesColumns;
     private final Table table;
     private final Optional<IcebergPartitionColumn> partitionColumn;
     private final List<PartitionField> partitionFields;
     private final List<NestedField> dataColumns;
     private final Optional<RowType> dataType;
 
-    public static PartitionsTable create(SchemaTableName tableName, Table table, TypeManager typeManager)
+    /**
+     * @param filesTable the name of the table's {@code "t$files"}
+     * @param filesColumns the columns of it that {@code table} has
+     */
+    public static PartitionsTable create(SchemaTableName tableName, SchemaTableName filesTable, List<ColumnMetadata> filesColumns, Table table, TypeManager typeManager)
     {
+        List<ColumnSchema> summedUp = filesColumns.stream()
+                .filter(column -> FILES_COLUMNS.contains(column.getName()))
+                .map(ColumnMetadata::getColumnSchema)
+                .collect(toImmutableList());
         List<PartitionField> partitionFields = getAllPartitionFields(table);
         Optional<IcebergPartitionColumn> partitionColumn = getPartitionColumnType(typeManager, partitionFields, table.schema());
         Set<Integer> identitySources = getIdentityPartitions(table.spec()).keySet().stream()
@@ -95,11 +117,13 @@ public final class PartitionsTable
         columns.add(new ColumnMetadata("file_count", BIGINT));
         columns.add(new ColumnMetadata("total_size", BIGINT));
         dataType.ifPresent(type -> columns.add(new ColumnMetadata("data", type)));
-        return new PartitionsTable(new ConnectorTableMetadata(tableName, columns.build()), table, partitionColumn, partitionFields, dataColumns, dataType);
+        return new PartitionsTable(new ConnectorTableMetadata(tableName, columns.build()), filesTable, summedUp, table, partitionColumn, partitionFields, dataColumns, dataType);
     }
 
     private PartitionsTable(
             ConnectorTableMetadata tableMetadata,
+            SchemaTableName filesTable,
+            List<ColumnSchema> filesColumns,
             Table table,
             Optional<IcebergPartitionColumn> partitionColumn,
             List<PartitionField> partitionFields,
@@ -107,6 +131,8 @@ public final class PartitionsTable
             Optional<RowType> dataType)
     {
         super(tableMetadata);
+        this.filesTable = requireNonNull(filesTable, "filesTable is null");
+        this.filesColumns = ImmutableList.copyOf(filesColumns);
         this.table = requireNonNull(table, "table is null");
         this.partitionColumn = requireNonNull(partitionColumn, "partitionColumn is null");
         this.partitionFields = ImmutableList.copyOf(partitionFields);
@@ -125,8 +151,13 @@ public final class PartitionsTable
     }
 
     @Override
-    public ConnectorPageSource pageSource(ConnectorTransactionHandle transactionHandle, ConnectorSession session, TupleDomain<Integer> constraint)
+    public ConnectorPageSource pageSource(ConnectorTransactionHandle transactionHandle, ConnectorSession session, TupleDomain<Integer> constraint, ConnectorAccessControl accessControl)
     {
+        // the engine knows who asks and takes no other context
+        accessControl.checkCanSelectFromColumns(null, filesTable, Optional.empty(), filesColumns.stream()
+                .map(ColumnSchema::getName)
+                .collect(toImmutableSet()));
+        Unfiltered.check(accessControl, filesTable, filesColumns, "Table %s".formatted(getTableMetadata().getTable()));
         Map<List<Object>, Partition> partitions = new LinkedHashMap<>();
         try (CloseableIterable<FileScanTask> tasks = table.newScan().includeColumnStats().planFiles()) {
             for (FileScanTask task : tasks) {
