@@ -15,7 +15,6 @@ package io.skade.plugin.function;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterators;
 import com.google.common.collect.Sets;
 import io.skade.plugin.function.RefDiffSplit.ChangeType;
