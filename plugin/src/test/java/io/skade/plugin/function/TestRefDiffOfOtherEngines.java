@@ -134,6 +134,26 @@ class TestRefDiffOfOtherEngines
         assertUpdate("DROP TABLE streamed");
     }
 
+    @Test
+    void tableWithoutSnapshots()
+    {
+        assertUpdate("CREATE TABLE bare (n int)");
+        BaseTable table = unregister("bare");
+        TableMetadata empty = TableMetadata.newTableMetadata(table.schema(), table.spec(), table.location(), table.properties());
+        table.operations().commit(null, empty);
+        register(table, "bare");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ancestors_of('tpch', 'bare', 'main'))");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ref_graph('tpch', 'bare'))");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ref_diff('tpch', 'bare', 'main', 'main'))");
+        assertUpdate("CREATE BRANCH edit IN TABLE bare");
+        assertUpdate("INSERT INTO bare@edit VALUES 1", 1);
+        assertQuery("SELECT n, _change_type FROM TABLE(system.ref_diff('tpch', 'bare', 'main', 'edit'))", "VALUES (1, 'insert')");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ref_diff('tpch', 'bare', 'edit', 'main'))");
+        assertQuery("SELECT graph, refs FROM TABLE(system.ref_graph('tpch', 'bare'))", "VALUES ('*', 'edit'), ('*', NULL)");
+        assertQuery("SELECT * FROM TABLE(system.publish_preview('tpch', 'edit', 'main', ARRAY['bare']))", "VALUES ('bare', 'fast_forward', NULL)");
+        assertUpdate("DROP TABLE bare");
+    }
+
     private BaseTable unregister(String name)
     {
         String location = (String) computeScalar("SELECT file FROM \"%s$metadata_log_entries\" ORDER BY timestamp DESC, latest_sequence_number DESC LIMIT 1".formatted(name));
