@@ -15,7 +15,6 @@ package io.skade.plugin.function;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterators;
 import com.google.common.collect.Sets;
 import io.skade.plugin.function.RefDiffSplit.ChangeType;
@@ -116,7 +115,7 @@ final class RefDiffSplitSource
                 .filter(value -> (deletesChanged || !removed.isEmpty()) && !value.deleteManifests(table.io()).isEmpty())
                 .map(this::filesWithDeletes)
                 .orElseGet(ImmutableMap::of);
-        // a file has no older deletes than itself
+        // no delete file is older than the files that it applies to
         Map<String, FileWithDeletes> after = deletesChanged ? filesWithDeletes(snapshot) : ImmutableMap.of();
 
         ImmutableList.Builder<RefDiffSplit> result = ImmutableList.builder();
@@ -126,17 +125,19 @@ final class RefDiffSplitSource
         for (DataFile file : removed) {
             result.add(split(DELETE, snapshot, ordinal, file, deletes(before, file.location()), Optional.empty()));
         }
-        Set<String> whole = Sets.union(locations(added), locations(removed));
-        for (String path : Sets.difference(Sets.union(before.keySet(), after.keySet()), whole)) {
-            DataFile file = after.containsKey(path) ? after.get(path).file() : before.get(path).file();
-            List<DeleteFile> deletesBefore = deletes(before, path);
-            List<DeleteFile> deletesAfter = deletes(after, path);
-            if (!deletesBefore.containsAll(deletesAfter)) {
-                result.add(split(DELETE, snapshot, ordinal, file, deletesBefore, Optional.of(deletesAfter)));
-            }
-            if (!deletesAfter.containsAll(deletesBefore)) {
-                // replaced by others that hold the same rows, most likely: then nothing comes back
-                result.add(split(INSERT, snapshot, ordinal, file, deletesAfter, Optional.of(deletesBefore)));
+        if (deletesChanged) {
+            Set<String> whole = Sets.union(locations(added), locations(removed));
+            for (String path : Sets.difference(Sets.union(before.keySet(), after.keySet()), whole)) {
+                DataFile file = after.containsKey(path) ? after.get(path).file() : before.get(path).file();
+                List<DeleteFile> deletesBefore = deletes(before, path);
+                List<DeleteFile> deletesAfter = deletes(after, path);
+                if (!deletesBefore.containsAll(deletesAfter)) {
+                    result.add(split(DELETE, snapshot, ordinal, file, deletesBefore, Optional.of(deletesAfter)));
+                }
+                if (!deletesAfter.containsAll(deletesBefore)) {
+                    // replaced by others that hold the same rows, most likely: then nothing comes back
+                    result.add(split(INSERT, snapshot, ordinal, file, deletesAfter, Optional.of(deletesBefore)));
+                }
             }
         }
         return result.build();

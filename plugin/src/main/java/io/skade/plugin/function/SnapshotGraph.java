@@ -15,7 +15,6 @@ package io.skade.plugin.function;
 
 import com.google.common.collect.HashMultiset;
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 import com.google.common.collect.Multiset;
 import org.apache.iceberg.Snapshot;

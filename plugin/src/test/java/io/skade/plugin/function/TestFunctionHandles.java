@@ -13,7 +13,6 @@
  */
 package io.skade.plugin.function;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.google.common.collect.ImmutableList;
@@ -34,6 +33,7 @@ import org.apache.iceberg.FileContent;
 import org.apache.iceberg.FileFormat;
 import org.junit.jupiter.api.Test;
 
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -60,7 +60,7 @@ class TestFunctionHandles
 
     @Test
     void handles()
-            throws JsonProcessingException
+            throws IOException
     {
         assertRoundTrip(new AncestorsOfFunction.Handle(TABLE, OptionalLong.of(Long.MIN_VALUE)));
         assertRoundTrip(new AncestorsOfFunction.Handle(TABLE, OptionalLong.empty()));
@@ -70,14 +70,14 @@ class TestFunctionHandles
     }
 
     private static void assertRoundTrip(Object value)
-            throws JsonProcessingException
+            throws IOException
     {
         assertThat((Object) JSON.readValue(JSON.writeValueAsString(value), value.getClass())).isEqualTo(value);
     }
 
     @Test
     void splitOfAFile()
-            throws JsonProcessingException
+            throws IOException
     {
         DeleteFile deletionVector = new DeleteFile(
                 FileContent.POSITION_DELETES,
@@ -116,7 +116,7 @@ class TestFunctionHandles
 
     @Test
     void splitOfRows()
-            throws JsonProcessingException
+            throws IOException
     {
         List<List<Object>> rows = ImmutableList.of(Arrays.asList(1L, "one"), Arrays.asList(2L, null), Arrays.asList(null, ""));
         RowsSplit split = RowsSplit.of(ImmutableList.of(BIGINT, VARCHAR), rows);

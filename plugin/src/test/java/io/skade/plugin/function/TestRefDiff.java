@@ -88,6 +88,11 @@ class TestRefDiff
             assertUpdate("MERGE INTO %s@edit t USING (VALUES (3, 'x'), (4, NULL), (7, 'new')) s (id, v) ON t.id = s.id WHEN MATCHED AND s.v IS NULL THEN DELETE WHEN MATCHED THEN UPDATE SET part = s.v WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'b', s.v)".formatted(table), 3);
             changes += ", (3, 'b', 'three', 'delete', 4), (3, 'x', 'three', 'insert', 4), (4, 'b', NULL, 'delete', 4), (7, 'b', 'new', 'insert', 4)";
             assertDiff(table, changes);
+
+            // all rows of a partition, while other files have lost some of theirs
+            assertUpdate("DELETE FROM %s@edit WHERE part = 'd'".formatted(table), 1);
+            changes += ", (11, 'd', 'eleven', 'delete', 5)";
+            assertDiff(table, changes);
         }
 
         // what keeps every row is not shown, and takes no ordinal; branches cannot be optimized

@@ -14,18 +14,19 @@
 package io.skade.plugin.function;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Iterables;
 import io.skade.plugin.SkadeQueryRunner;
 import io.trino.filesystem.local.LocalFileSystem;
 import io.trino.plugin.iceberg.fileio.ForwardingFileIo;
 import io.trino.testing.AbstractTestQueryFramework;
 import io.trino.testing.DistributedQueryRunner;
+import io.trino.testing.MaterializedRow;
 import io.trino.testing.QueryRunner;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DeleteFile;
+import org.apache.iceberg.FileFormat;
+import org.apache.iceberg.FileMetadata;
 import org.apache.iceberg.LocationProviders;
-import org.apache.iceberg.Schema;
 import org.apache.iceberg.SnapshotChanges;
 import org.apache.iceberg.StructLike;
 import org.apache.iceberg.Table;
@@ -33,10 +34,7 @@ import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.avro.Avro;
-import org.apache.iceberg.data.GenericRecord;
 import org.apache.iceberg.data.Record;
-import org.apache.iceberg.data.avro.DataWriter;
-import org.apache.iceberg.deletes.EqualityDeleteWriter;
 import org.apache.iceberg.deletes.PositionDelete;
 import org.apache.iceberg.deletes.PositionDeleteWriter;
 import org.apache.iceberg.io.FileIO;
@@ -75,10 +73,9 @@ class TestRefDiffOfOtherEngines
         assertUpdate("CREATE BRANCH edit IN TABLE upserted");
         BaseTable table = unregister("upserted");
         DataFile file = dataFile(table, "a");
-        DeleteFile first = equalityDeletes(table, file.partition(), 1);
-        table.newRowDelta().addDeletes(first).toBranch("edit").commit();
+        table.newRowDelta().addDeletes(equalityDeletes(table, file.partition(), "1")).toBranch("edit").commit();
         // deletes of rows that are gone already, and of one more
-        table.newRowDelta().addDeletes(equalityDeletes(table, file.partition(), 1, 2, 77)).toBranch("edit").commit();
+        table.newRowDelta().addDeletes(equalityDeletes(table, file.partition(), "1, 2, 77")).toBranch("edit").commit();
         register(table, "upserted");
         assertUpdate("INSERT INTO upserted@edit VALUES (1, 'a')", 1);
         assertUpdate("DELETE FROM upserted@edit WHERE id = 3", 1);
@@ -108,7 +105,9 @@ class TestRefDiffOfOtherEngines
         // one file of position deletes for two data files
         DeleteFile positions = positionDeletes(table, files.get(0).partition(), files.get(0).location(), files.get(1).location());
         table.newRowDelta().addDeletes(positions).toBranch("edit").commit();
-        table.newRowDelta().removeDeletes(Iterables.getOnlyElement(SnapshotChanges.builderFor(table).snapshot(table.snapshot("edit")).build().addedDeleteFiles())).toBranch("edit").commit();
+        for (DeleteFile committed : SnapshotChanges.builderFor(table).snapshot(table.snapshot("edit")).build().addedDeleteFiles()) {
+            table.newRowDelta().removeDeletes(committed).toBranch("edit").commit();
+        }
         register(table, "restored");
         assertQuery("SELECT id FROM restored FOR VERSION AS OF 'edit'", "VALUES 1, 2, 3");
         assertQuery(
@@ -133,6 +132,26 @@ class TestRefDiffOfOtherEngines
         assertQuery("SELECT * FROM streamed", "VALUES (2, 'a')");
         assertQuery("SELECT id, _change_type, _change_ordinal FROM TABLE(system.ref_diff('tpch', 'streamed', 'base', 'main'))", "VALUES (2, 'insert', 0)");
         assertUpdate("DROP TABLE streamed");
+    }
+
+    @Test
+    void tableWithoutSnapshots()
+    {
+        assertUpdate("CREATE TABLE bare (n int)");
+        BaseTable table = unregister("bare");
+        TableMetadata empty = TableMetadata.newTableMetadata(table.schema(), table.spec(), table.location(), table.properties());
+        table.operations().commit(null, empty);
+        register(table, "bare");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ancestors_of('tpch', 'bare', 'main'))");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ref_graph('tpch', 'bare'))");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ref_diff('tpch', 'bare', 'main', 'main'))");
+        assertUpdate("CREATE BRANCH edit IN TABLE bare");
+        assertUpdate("INSERT INTO bare@edit VALUES 1", 1);
+        assertQuery("SELECT n, _change_type FROM TABLE(system.ref_diff('tpch', 'bare', 'main', 'edit'))", "VALUES (1, 'insert')");
+        assertQueryReturnsEmptyResult("SELECT * FROM TABLE(system.ref_diff('tpch', 'bare', 'edit', 'main'))");
+        assertQuery("SELECT graph, refs FROM TABLE(system.ref_graph('tpch', 'bare'))", "VALUES ('*', 'edit'), ('*', NULL)");
+        assertQuery("SELECT * FROM TABLE(system.publish_preview('tpch', 'edit', 'main', ARRAY['bare']))", "VALUES ('bare', 'fast_forward', NULL)");
+        assertUpdate("DROP TABLE bare");
     }
 
     private BaseTable unregister(String name)
@@ -160,23 +179,23 @@ class TestRefDiffOfOtherEngines
         return dataFiles(table).stream().filter(file -> file.partition().get(0, String.class).equals(part)).findFirst().orElseThrow();
     }
 
-    private DeleteFile equalityDeletes(Table table, StructLike partition, int... ids)
-            throws IOException
+    /**
+     * The file of a table whose column has the same field id serves as one of equality deletes.
+     */
+    private DeleteFile equalityDeletes(Table table, StructLike partition, String ids)
     {
-        Schema schema = table.schema().select("id");
-        EqualityDeleteWriter<Record> writer = Avro.writeDeletes(fileIo.newOutputFile(newLocation(table)))
-                .createWriterFunc(DataWriter::create)
-                .rowSchema(schema)
-                .withSpec(table.spec())
+        assertUpdate("CREATE TABLE deleted_ids (id int)");
+        getQueryRunner().execute("INSERT INTO deleted_ids VALUES " + ids);
+        MaterializedRow file = computeActual("SELECT file_path, file_size_in_bytes, record_count FROM \"deleted_ids$files\"").getMaterializedRows().getFirst();
+        assertUpdate("CALL system.unregister_table('tpch', 'deleted_ids')");
+        return FileMetadata.deleteFileBuilder(table.spec())
+                .ofEqualityDeletes(table.schema().findField("id").fieldId())
+                .withFormat(FileFormat.PARQUET)
                 .withPartition(partition)
-                .equalityFieldIds(schema.findField("id").fieldId())
-                .buildEqualityWriter();
-        try (writer) {
-            for (int id : ids) {
-                writer.write(GenericRecord.create(schema).copy("id", id));
-            }
-        }
-        return writer.toDeleteFile();
+                .withPath((String) file.getField(0))
+                .withFileSizeInBytes((long) file.getField(1))
+                .withRecordCount((long) file.getField(2))
+                .build();
     }
 
     /**

@@ -63,7 +63,8 @@ class TestSnapshotGraph
 
     private static Snapshot snapshot(char id, String parent, int time)
     {
-        return SnapshotParser.fromJson("""
+        return SnapshotParser.fromJson(
+                """
                 {"snapshot-id": %s, %s "timestamp-ms": %s, "manifest-list": "none", "summary": {"operation": "append"}}
                 """.formatted((int) id, parent.isEmpty() ? "" : "\"parent-snapshot-id\": %s,".formatted((int) parent.charAt(0)), time));
     }
