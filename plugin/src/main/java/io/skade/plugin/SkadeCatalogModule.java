@@ -46,6 +46,7 @@ import java.util.function.Function;
 
 import static io.airlift.configuration.ConfigBinder.configBinder;
 import static java.util.Objects.requireNonNull;
+import static org.weakref.jmx.guice.ExportBinder.newExporter;
 
 /**
  * What stands in the place of a metastore.
@@ -72,6 +73,8 @@ class SkadeCatalogModule
         binder.bind(TrinoCatalogFactory.class).to(SkadeTrinoCatalogFactory.class).in(Scopes.SINGLETON);
         binder.bind(SkadeTables.class).in(Scopes.SINGLETON);
         binder.bind(Transactions.class).in(Scopes.SINGLETON);
+        newExporter(binder).export(RefCommitter.class).withGeneratedName();
+        newExporter(binder).export(MetadataFiles.class).withGeneratedName();
         if (coordinator) {
             binder.bind(StoreMaintenance.class).in(Scopes.SINGLETON);
         }

@@ -22,7 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -147,6 +152,23 @@ class TestCatalogs
         assertThat(computeActual("SELECT * FROM \"guarded$refs\"").getMaterializedRows()).isEqualTo(refs);
         getQueryRunner().execute("DROP CATALOG frozen");
         assertUpdate("DROP TABLE guarded");
+    }
+
+    @Test
+    void commitsAreCounted()
+            throws JMException
+    {
+        ObjectName committer = new ObjectName("io.skade.ref:type=RefCommitter,name=lake");
+        ObjectName files = new ObjectName("io.skade.ref:type=MetadataFiles,name=lake");
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        long before = (long) server.getAttribute(committer, "Commits.TotalCount");
+        assertUpdate("CREATE TABLE counted (n int)");
+        assertUpdate("CALL system.create_tag('tpch', 'counted', 'g')");
+        assertThat((long) server.getAttribute(committer, "Commits.TotalCount")).isEqualTo(before + 2);
+        assertThat(server.getAttribute(committer, "SyncTime.AllTime.P99")).isNotNull();
+        assertThat((long) server.getAttribute(files, "SizeBytes")).isPositive();
+        assertThat((double) server.getAttribute(files, "HitRate")).isBetween(0.0, 1.0);
+        assertUpdate("DROP TABLE counted");
     }
 
     @Test

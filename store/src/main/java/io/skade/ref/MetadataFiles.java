@@ -22,6 +22,7 @@ import org.apache.iceberg.TableProperties;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.util.LocationUtil;
+import org.weakref.jmx.Managed;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -56,6 +57,48 @@ public final class MetadataFiles
                 .executor(Runnable::run)
                 .recordStats()
                 .build();
+    }
+
+    /**
+     * The part of the look-ups that found what they were for, since the start.
+     */
+    @Managed
+    public double getHitRate()
+    {
+        return cache.stats().hitRate();
+    }
+
+    /**
+     * How often a file was read or a view derived.
+     */
+    @Managed
+    public long getLoadCount()
+    {
+        return cache.stats().loadCount();
+    }
+
+    @Managed
+    public long getEvictionCount()
+    {
+        return cache.stats().evictionCount();
+    }
+
+    /**
+     * How many tables and views of refs are kept, roughly.
+     */
+    @Managed
+    public long getSize()
+    {
+        return cache.estimatedSize();
+    }
+
+    /**
+     * How much memory they take, roughly.
+     */
+    @Managed
+    public long getSizeBytes()
+    {
+        return cache.policy().eviction().orElseThrow().weightedSize().orElseThrow();
     }
 
     /**

@@ -43,6 +43,8 @@ import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.apache.iceberg.exceptions.NoSuchNamespaceException;
 import org.apache.iceberg.exceptions.NoSuchTableException;
 import org.apache.iceberg.io.FileIO;
+import org.weakref.jmx.Flatten;
+import org.weakref.jmx.Managed;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -56,6 +58,8 @@ import java.util.concurrent.locks.LockSupport;
 import static io.skade.ref.RefRefusedException.Reason.PROTECTED;
 import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static java.util.stream.Collectors.joining;
 
 /**
@@ -72,10 +76,12 @@ public final class RefCommitter
 
     private static final int MAX_ATTEMPTS = 100;
     private static final long MAX_BACKOFF_NANOS = MILLISECONDS.toNanos(20);
+    private static final long SLOW_NANOS = SECONDS.toNanos(5);
 
     private final PointerStore store;
     private final MetadataFiles files;
     private final LocalDisk disk;
+    private final CommitStats stats = new CommitStats();
     private final CommitTurns turns = new CommitTurns();
 
     public RefCommitter(PointerStore store, MetadataFiles files, LocalDisk disk)
@@ -93,6 +99,13 @@ public final class RefCommitter
     CommitTurns turns()
     {
         return turns;
+    }
+
+    @Managed
+    @Flatten
+    public CommitStats getStats()
+    {
+        return stats;
     }
 
     /**
@@ -119,6 +132,22 @@ public final class RefCommitter
      */
     public List<TableMove> commit(FileIO io, CommitAuthor author, Map<TableIdentifier, RefUpdate> updates)
     {
+        try {
+            return commitWithRetries(io, author, updates);
+        }
+        catch (CommitStateUnknownException e) {
+            stats.getUnknownOutcomes().update(1);
+            throw e;
+        }
+        catch (RuntimeException e) {
+            stats.getFailures().update(1);
+            throw e;
+        }
+    }
+
+    private List<TableMove> commitWithRetries(FileIO io, CommitAuthor author, Map<TableIdentifier, RefUpdate> updates)
+    {
+        long start = System.nanoTime();
         List<Mismatch> mismatches = ImmutableList.of();
         for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
             List<Step> steps = apply(store.state(), io, updates);
@@ -130,17 +159,42 @@ public final class RefCommitter
             ImmutableList.Builder<PointerChange> pointers = ImmutableList.builder();
             written.forEach((step, file) -> pointers.add(step.pointerChange(file.metadata())));
             switch (commit(io, author, pointers.build(), ImmutableList.copyOf(written.values()))) {
-                case Committed _ -> {
+                case Committed committed -> {
+                    committed(committed, author, pointers.build(), attempt + 1, System.nanoTime() - start);
                     written.forEach((step, file) -> deleteRemovedMetadataFiles(io, step.before(), file.metadata()));
                     return steps.stream()
                             .map(step -> new TableMove(step.name(), step.before(), step.changes() ? written.get(step).metadata() : step.before()))
                             .toList();
                 }
-                case Conflict conflict -> mismatches = conflict.mismatches();
+                case Conflict conflict -> {
+                    stats.getConflicts().update(1);
+                    mismatches = conflict.mismatches();
+                }
             }
             backOff(attempt);
         }
         throw new CommitFailedException("Cannot commit: other commits won %s times in a row: %s", MAX_ATTEMPTS, describe(mismatches));
+    }
+
+    private void committed(Committed commit, CommitAuthor author, List<PointerChange> pointers, int attempts, long nanos)
+    {
+        stats.getCommits().update(1);
+        stats.getCommitTime().addNanos(nanos);
+        if (nanos > SLOW_NANOS || log.isDebugEnabled()) {
+            String line = "commit log_id=%s user=%s query_id=%s attempts=%s millis=%s tables=%s".formatted(
+                    commit.logId(),
+                    author.user(),
+                    author.queryId().orElse("none"),
+                    attempts,
+                    NANOSECONDS.toMillis(nanos),
+                    pointers.stream().map(change -> change.name() + ":" + change.operation()).toList());
+            if (nanos > SLOW_NANOS) {
+                log.warn("Slow %s", line);
+            }
+            else {
+                log.debug("%s", line);
+            }
+        }
     }
 
     /**
@@ -179,8 +233,10 @@ public final class RefCommitter
                 registers ? "register_table" : "create_table",
                 RefChanges.between(ImmutableMap.of(), written.refs()));
         // a file that was there before stays, whatever comes
+        long start = System.nanoTime();
         switch (commit(io, author, ImmutableList.of(change), file.stream().toList())) {
-            case Committed _ -> {
+            case Committed committed -> {
+                committed(committed, author, ImmutableList.of(change), 1, System.nanoTime() - start);
                 return written;
             }
             case Conflict(List<Mismatch> mismatches) -> throw switch (mismatches.getFirst()) {
@@ -273,8 +329,10 @@ public final class RefCommitter
                 .toList();
         PointerCommit commit = new PointerCommit(author, ImmutableList.of(), pointers, documents);
         CommitResult result;
+        long start = System.nanoTime();
         try {
             result = store.commit(commit);
+            stats.getSyncTime().addNanos(System.nanoTime() - start);
         }
         catch (CommitStateUnknownException e) {
             throw e;

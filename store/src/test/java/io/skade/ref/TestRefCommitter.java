@@ -501,6 +501,28 @@ class TestRefCommitter
     }
 
     @Test
+    void testStats()
+    {
+        createTableWithSnapshot(T);
+        InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
+        RefCommitter committer = lake.over(store).committer();
+        committer.commit(lake.io(), ALICE, ImmutableMap.of(T, tag("v1")));
+        store.interfere(() -> lake.commit(T, tag("v2")));
+        committer.commit(lake.io(), ALICE, ImmutableMap.of(T, tag("v3")));
+        // nothing to do is no commit
+        committer.commit(lake.io(), ALICE, ImmutableMap.of(T, createTag("v3", new AtRef("main"), Retention.DEFAULT, IfExists.KEEP)));
+        assertThatThrownBy(() -> committer.commit(lake.io(), ALICE, ImmutableMap.of(T, tag("v3")))).isInstanceOf(RefRefusedException.class);
+        store.failAfter();
+        assertThatThrownBy(() -> committer.commit(lake.io(), ALICE, ImmutableMap.of(T, tag("v4")))).isInstanceOf(CommitStateUnknownException.class);
+
+        CommitStats stats = committer.getStats();
+        assertThat(stats.getCommits().getTotalCount()).isEqualTo(2);
+        assertThat(stats.getConflicts().getTotalCount()).isEqualTo(1);
+        assertThat(stats.getFailures().getTotalCount()).isEqualTo(1);
+        assertThat(stats.getUnknownOutcomes().getTotalCount()).isEqualTo(1);
+    }
+
+    @Test
     void testDryRun()
     {
         createTableWithSnapshot(T1);
