@@ -75,10 +75,10 @@ class TestGuards
             String query = "SELECT record_count, data.n.max FROM \"%s\"".formatted(table);
             try {
                 getQueryRunner().getAccessControl().deny(privilege("parts$files", SELECT_COLUMN));
-                assertQueryFails(query, "Access Denied: Cannot select from columns .* in table or view .*tpch.parts\\$files");
+                assertQueryFails(query, "Access Denied: Cannot select from columns .* in table or view .*parts\\$files.*");
                 getQueryRunner().getAccessControl().reset();
                 getQueryRunner().getAccessControl().rowFilter(new QualifiedObjectName(SkadeQueryRunner.CATALOG, "tpch", "parts$files"), user, ViewExpression.builder().expression("record_count > 9").build());
-                assertQueryFails(query, "Table tpch.%s does not support tables with row filters or column masks: tpch.parts\\$files".formatted(table.replace("$", "\\$")));
+                assertQueryFails(query, "Table .*parts.*\\$partitions.* does not support tables with row filters or column masks: .*parts\\$files.*");
             }
             finally {
                 getQueryRunner().getAccessControl().reset();
