@@ -13,7 +13,6 @@
  */
 package io.skade.procedure;
 
-import com.google.common.base.Joiner;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import io.skade.ref.RefRefusedException;
@@ -39,6 +38,7 @@ import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static io.trino.spi.type.VarcharType.VARCHAR;
+import static java.util.stream.Collectors.joining;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
@@ -104,7 +104,7 @@ abstract class ManyTablesProcedure
         Set<SchemaTableName> seen = new HashSet<>();
         Set<SchemaTableName> twice = names.stream().filter(name -> !seen.add(name)).collect(toImmutableSet());
         if (!twice.isEmpty()) {
-            throw new RefRefusedException(INVALID_VALUE, "tables names more than once: %s", Joiner.on(", ").join(twice));
+            throw new RefRefusedException(INVALID_VALUE, "tables names more than once: %s", joined(twice));
         }
         return names;
     }
@@ -140,9 +140,16 @@ abstract class ManyTablesProcedure
                     .filter(name -> !hasRef(state.find(identifier(name)).orElseThrow(), ref))
                     .collect(toImmutableSet());
             if (!without.isEmpty()) {
-                throw new RefRefusedException(REF_NOT_FOUND, "Ref does not exist in %s: %s", Joiner.on(", ").join(without), ref);
+                throw new RefRefusedException(REF_NOT_FOUND, "Ref does not exist in %s: %s", joined(without), ref);
             }
         });
+    }
+
+    private static String joined(Set<SchemaTableName> names)
+    {
+        return names.stream()
+                .map(SchemaTableName::toString)
+                .collect(joining(", "));
     }
 
     private static boolean hasRef(TablePointer pointer, String ref)

@@ -25,7 +25,6 @@ import org.apache.iceberg.exceptions.NoSuchTableException;
 
 import java.util.Set;
 
-import static com.google.common.collect.Iterables.getOnlyElement;
 import static io.skade.procedure.SkadeErrorCode.REF_ALREADY_EXISTS;
 import static io.skade.procedure.SkadeErrorCode.REF_COMMIT_CONFLICT;
 import static io.skade.procedure.SkadeErrorCode.REF_COMMIT_STATE_UNKNOWN;
@@ -78,7 +77,7 @@ public final class ProcedureErrors
     static TrinoException tablesNotFound(Set<SchemaTableName> tables)
     {
         if (tables.size() == 1) {
-            return new TableNotFoundException(getOnlyElement(tables));
+            return new TableNotFoundException(tables.iterator().next());
         }
         return new TrinoException(TABLE_NOT_FOUND, tables.stream().collect(mapping(table -> "'" + table + "'", joining(", ", "Tables ", " not found"))));
     }

@@ -64,6 +64,7 @@ final class TestAccessControl
             call("fast_forward", "branch => 'main', to => 'dev'", "INSERT t@main", "DELETE t@main"),
             call("publish_branch", "branch => 'dev'", "INSERT t@main", "DELETE t@main"),
             call("publish_branch", "branch => 'dev', drop_branch => true", "INSERT t@main", "DELETE t@main", "INSERT t@dev", "DELETE t@dev"),
+            call("publish_branch", "branch => 'dev', mode => 'rebase'", "INSERT t@main", "DELETE t@main", "INSERT t@dev", "DELETE t@dev"),
             call("publish_branch", "branch => 'main', to => 'old'", "INSERT t@old", "DELETE t@old")
                     .after("CALL {catalog}.system.create_branch('{schema}', 't', 'old', 'tag')"),
             call("rollback_to", "snapshot_id => {first}", "INSERT t@main", "DELETE t@main"),

@@ -15,7 +15,7 @@ package io.skade.ref;
 
 import com.google.common.collect.ImmutableSet;
 import io.airlift.log.Logger;
-import org.apache.iceberg.ContentFile;
+import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.ManifestFile;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.StatisticsFile;
@@ -93,7 +93,7 @@ public final class LocalDisk
         Set<String> locations = new HashSet<>();
         for (Snapshot snapshot : after.snapshots()) {
             if (before.isEmpty() || before.get().snapshot(snapshot.snapshotId()) == null) {
-                addFiles(io, snapshot, locations);
+                addFiles(io, after, snapshot, locations);
             }
         }
         Set<String> statisticsBefore = before.map(LocalDisk::statistics).orElseGet(ImmutableSet::of);
@@ -110,7 +110,7 @@ public final class LocalDisk
                 .collect(toImmutableSet());
     }
 
-    private static void addFiles(FileIO io, Snapshot snapshot, Set<String> locations)
+    private static void addFiles(FileIO io, TableMetadata metadata, Snapshot snapshot, Set<String> locations)
     {
         if (snapshot.manifestListLocation() != null) {
             locations.add(snapshot.manifestListLocation());
@@ -119,9 +119,8 @@ public final class LocalDisk
                 .filter(manifest -> manifest.snapshotId() == snapshot.snapshotId())
                 .map(ManifestFile::path)
                 .forEach(locations::add);
-        for (Iterable<? extends ContentFile<?>> files : ImmutableSet.<Iterable<? extends ContentFile<?>>>of(snapshot.addedDataFiles(io), snapshot.addedDeleteFiles(io))) {
-            files.forEach(file -> locations.add(file.location()));
-        }
+        FileChanges.of(new BaseTable(new SnapshotTableOperations(metadata, io), metadata.location()), snapshot).added()
+                .forEach(file -> locations.add(file.location()));
     }
 
     /**

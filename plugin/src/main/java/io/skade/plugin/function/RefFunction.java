@@ -21,6 +21,7 @@ import io.skade.plugin.catalog.RefTableName;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.TransactionState;
 import io.skade.plugin.catalog.Transactions;
+import io.skade.plugin.system.Unfiltered;
 import io.skade.procedure.ProcedureErrors;
 import io.skade.ref.RefRefusedException;
 import io.skade.ref.RefTarget;
@@ -59,7 +60,6 @@ import java.util.stream.IntStream;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.plugin.catalog.SkadeTables.identifier;
 import static io.trino.spi.StandardErrorCode.INVALID_FUNCTION_ARGUMENT;
-import static io.trino.spi.StandardErrorCode.NOT_SUPPORTED;
 import static io.trino.spi.type.VarcharType.VARCHAR;
 import static java.util.Locale.ENGLISH;
 import static java.util.Objects.requireNonNull;
@@ -222,18 +222,7 @@ abstract class RefFunction
             List<ColumnSchema> schemas = columns.entrySet().stream()
                     .map(column -> ColumnSchema.builder().setName(column.getKey()).setType(column.getValue()).build())
                     .toList();
-            try {
-                if (accessControl.getRowFilters(null, table).isEmpty() && accessControl.getColumnMasks(null, table, schemas).isEmpty()) {
-                    return;
-                }
-            }
-            catch (TrinoException e) {
-                // the engine does not tell which there are
-                if (!e.getErrorCode().equals(NOT_SUPPORTED.toErrorCode())) {
-                    throw e;
-                }
-            }
-            throw new TrinoException(NOT_SUPPORTED, "Function %s does not support tables with row filters or column masks: %s".formatted(getName(), table));
+            Unfiltered.check(accessControl, table, schemas, "Function " + getName());
         }
     }
 }
