@@ -133,6 +133,7 @@ public class SkadeConnector
                 .addAll(verbs)
                 .addAll(iceberg.getProcedures().stream()
                         .filter(procedure -> !names.contains(procedure.getName()))
+                        .map(GuardedProcedures::guard)
                         .iterator())
                 .build();
     }

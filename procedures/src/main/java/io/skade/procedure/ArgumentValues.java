@@ -49,12 +49,15 @@ final class ArgumentValues
     }
 
     /**
-     * Neither NULL nor empty.
+     * Neither NULL nor empty, and without a null byte, which no name of Iceberg may have.
      */
     String string(String name)
     {
         if (!(value(name) instanceof String value) || value.isEmpty()) {
             throw new RefRefusedException(INVALID_VALUE, "%s cannot be null or empty", name);
+        }
+        if (value.indexOf('\0') >= 0) {
+            throw new RefRefusedException(INVALID_VALUE, "%s cannot contain a null byte", name);
         }
         return value;
     }

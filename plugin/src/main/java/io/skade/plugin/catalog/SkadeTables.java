@@ -51,6 +51,7 @@ import java.util.function.Supplier;
 
 import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
 import static io.trino.plugin.iceberg.IcebergSessionProperties.isUseFileSizeFromMetadata;
+import static io.trino.spi.StandardErrorCode.INVALID_ARGUMENTS;
 import static java.util.Objects.requireNonNull;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
@@ -216,7 +217,18 @@ public final class SkadeTables
 
     public static TableIdentifier identifier(SchemaTableName name)
     {
-        return TableIdentifier.of(Namespace.of(name.getSchemaName()), name.getTableName());
+        return TableIdentifier.of(namespace(name.getSchemaName()), name.getTableName());
+    }
+
+    /**
+     * @throws TrinoException if no schema can have the name
+     */
+    public static Namespace namespace(String schema)
+    {
+        if (schema.indexOf('\0') >= 0) {
+            throw new TrinoException(INVALID_ARGUMENTS, "Invalid name of a schema: it contains a null byte");
+        }
+        return Namespace.of(schema);
     }
 
     public static SchemaTableName schemaTableName(TableIdentifier name)

@@ -52,7 +52,6 @@ import org.apache.iceberg.Schema;
 import org.apache.iceberg.SortOrder;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.Transaction;
-import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.AlreadyExistsException;
 import org.apache.iceberg.exceptions.NamespaceNotEmptyException;
@@ -79,6 +78,7 @@ import java.util.stream.Stream;
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static io.skade.plugin.catalog.SkadeTables.author;
 import static io.skade.plugin.catalog.SkadeTables.identifier;
+import static io.skade.plugin.catalog.SkadeTables.namespace;
 import static io.skade.plugin.catalog.SkadeTables.schemaTableName;
 import static io.skade.procedure.SkadeErrorCode.REF_PROTECTED;
 import static io.trino.filesystem.Locations.appendPath;
@@ -142,7 +142,7 @@ public final class SkadeTrinoCatalog
     @Override
     public boolean namespaceExists(ConnectorSession session, String namespace)
     {
-        return state.get().namespaceExists(Namespace.of(namespace));
+        return state.get().namespaceExists(namespace(namespace));
     }
 
     @Override
@@ -159,7 +159,7 @@ public final class SkadeTrinoCatalog
     @Override
     public Map<String, Object> loadNamespaceMetadata(ConnectorSession session, String namespace)
     {
-        return state.get().namespaceProperties(Namespace.of(namespace))
+        return state.get().namespaceProperties(namespace(namespace))
                 .<Map<String, Object>>map(ImmutableMap::copyOf)
                 .orElseThrow(() -> new SchemaNotFoundException(namespace));
     }
@@ -174,7 +174,7 @@ public final class SkadeTrinoCatalog
     public void createNamespace(ConnectorSession session, String namespace, Map<String, Object> properties, TrinoPrincipal owner)
     {
         try {
-            catalog(session).createNamespace(Namespace.of(namespace), ImmutableMap.copyOf(Maps.transformValues(properties, String.class::cast)));
+            catalog(session).createNamespace(namespace(namespace), ImmutableMap.copyOf(Maps.transformValues(properties, String.class::cast)));
         }
         catch (AlreadyExistsException e) {
             throw new TrinoException(SCHEMA_ALREADY_EXISTS, "Schema already exists: " + namespace, e);
@@ -186,7 +186,7 @@ public final class SkadeTrinoCatalog
     public void dropNamespace(ConnectorSession session, String namespace)
     {
         try {
-            if (!catalog(session).dropNamespace(Namespace.of(namespace))) {
+            if (!catalog(session).dropNamespace(namespace(namespace))) {
                 throw new SchemaNotFoundException(namespace);
             }
         }
@@ -200,7 +200,7 @@ public final class SkadeTrinoCatalog
     public void renameNamespace(ConnectorSession session, String source, String target)
     {
         try {
-            catalog(session).renameNamespace(Namespace.of(source), Namespace.of(target));
+            catalog(session).renameNamespace(namespace(source), namespace(target));
         }
         catch (NoSuchNamespaceException e) {
             throw new SchemaNotFoundException(source, e);
@@ -223,7 +223,7 @@ public final class SkadeTrinoCatalog
     private Stream<Map.Entry<TableIdentifier, TablePointer>> pointers(ConnectorSession session, Optional<String> namespace)
     {
         return namespace.map(ImmutableList::of).orElseGet(() -> ImmutableList.copyOf(listNamespaces(session))).stream()
-                .flatMap(value -> state.get().pointers(Namespace.of(value)))
+                .flatMap(value -> state.get().pointers(namespace(value)))
                 .filter(entry -> tables.isVisible(entry.getValue()))
                 .filter(entry -> entry.getKey().name().equals(entry.getKey().name().toLowerCase(ENGLISH)));
     }
@@ -409,7 +409,7 @@ public final class SkadeTrinoCatalog
     @Override
     public String defaultTableLocation(ConnectorSession session, SchemaTableName schemaTableName)
     {
-        String schemaLocation = state.get().namespaceProperties(Namespace.of(schemaTableName.getSchemaName()))
+        String schemaLocation = state.get().namespaceProperties(namespace(schemaTableName.getSchemaName()))
                 .map(properties -> properties.get(LOCATION_PROPERTY))
                 .orElseGet(() -> appendPath(warehouse, schemaTableName.getSchemaName()));
         return appendPath(schemaLocation, createNewTableName(schemaTableName.getTableName()));
@@ -436,7 +436,7 @@ public final class SkadeTrinoCatalog
         ViewBuilder builder = catalog.buildView(identifier(schemaViewName))
                 .withSchema(IcebergUtil.schemaFromViewColumns(typeManager, definition.getColumns()))
                 .withQuery(DIALECT, definition.getOriginalSql())
-                .withDefaultNamespace(Namespace.of(schemaViewName.getSchemaName()))
+                .withDefaultNamespace(namespace(schemaViewName.getSchemaName()))
                 .withDefaultCatalog(definition.getCatalog().orElse(null))
                 .withProperties(properties.buildOrThrow())
                 .withLocation(location);

@@ -122,7 +122,7 @@ public final class PublishPreviewFunction
 
     private static List<SchemaTableName> all(CatalogState state, String schema, String branch)
     {
-        Namespace namespace = Namespace.of(schema);
+        Namespace namespace = SkadeTables.namespace(schema);
         if (!state.namespaceExists(namespace)) {
             throw new SchemaNotFoundException(schema);
         }
