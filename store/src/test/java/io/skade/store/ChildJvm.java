@@ -31,7 +31,7 @@ import static java.util.Objects.requireNonNull;
 /**
  * A Java process of its own with the class path of this one, spoken to in lines.
  */
-final class ChildJvm
+public final class ChildJvm
         implements AutoCloseable
 {
     private final Process process;
@@ -41,7 +41,7 @@ final class ChildJvm
     /**
      * @param folder where the native library is put, once for all processes with this folder; a killed process would leave its own behind
      */
-    static ChildJvm start(Class<?> main, Path folder, String... arguments)
+    public static ChildJvm start(Class<?> main, Path folder, String... arguments)
             throws IOException
     {
         return start(ImmutableList.of(), main, folder, arguments);
@@ -50,14 +50,24 @@ final class ChildJvm
     /**
      * @param prefix a command that runs the command behind it
      */
-    static ChildJvm start(List<String> prefix, Class<?> main, Path folder, String... arguments)
+    public static ChildJvm start(List<String> prefix, Class<?> main, Path folder, String... arguments)
             throws IOException
     {
         copyLibrary(folder);
+        return start(prefix, ImmutableList.of("-Djava.library.path=" + folder), main, arguments);
+    }
+
+    /**
+     * @param options of the Java process; without more RocksDB unpacks its library
+     */
+    public static ChildJvm start(List<String> prefix, List<String> options, Class<?> main, String... arguments)
+            throws IOException
+    {
         ProcessBuilder builder = new ProcessBuilder(ImmutableList.<String>builder()
                 .addAll(prefix)
                 .add(Path.of(System.getProperty("java.home"), "bin", "java").toString())
-                .add("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED", "-Djava.library.path=" + folder)
+                .add("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED")
+                .addAll(options)
                 .add(main.getName())
                 .add(arguments)
                 .build());
@@ -92,7 +102,7 @@ final class ChildJvm
     /**
      * The next whole line that the process prints, null if it ended. What a killed process printed of a line without its end is no line.
      */
-    String readLine()
+    public String readLine()
             throws IOException
     {
         StringBuilder line = new StringBuilder();
@@ -124,7 +134,7 @@ final class ChildJvm
     /**
      * Waits for the end of the process.
      */
-    int exitCode()
+    public int exitCode()
             throws InterruptedException
     {
         return process.waitFor();
