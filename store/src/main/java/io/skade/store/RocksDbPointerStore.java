@@ -144,10 +144,10 @@ public final class RocksDbPointerStore
         loadLibrary();
         this.holder = lockFolder();
         this.options = new Options()
-                .setCreateIfMissing(!holdsStore())
-                // Of the recovery modes only this one opens after a power cut in the middle of a record, whatever is left of it: the strictest
-                // refuses a record that is cut off, the tolerant one refuses a last record with a hole, the last one skips what it cannot
-                // read. What this one would do beyond that, to drop all records after a damaged one, is refused in openDb
+                .setCreateIfMissing(true)
+                // Of the recovery modes only this one opens after a power cut in the middle of a record, whatever is left of it, and skips
+                // nothing: the strictest refuses a record that is cut off, the tolerant one a last record with a hole, and the fourth leaves
+                // out what it cannot read. That this one drops all records after a damaged one is not used, see RocksDbFiles
                 .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
                 // a log file that is used again has old records behind the new ones; and as of RocksDB 10, compressed ones were rejected on
                 // open: https://github.com/facebook/rocksdb/issues/15007. Log compression is off by default
@@ -170,8 +170,9 @@ public final class RocksDbPointerStore
                 .setSync(true)
                 .setDisableWAL(false);
         try {
+            boolean isNew = !RocksDbFiles.holdsTables(folder);
             this.db = openDb();
-            checkFormat(db);
+            checkFormat(db, isNew);
             Content content = readContent(db);
             this.state = content.state();
             keptDocuments.putAll(content.documents());
@@ -250,24 +251,11 @@ public final class RocksDbPointerStore
         }
     }
 
-    /**
-     * Whether there was a store, so that no new one may take its place. RocksDB makes these files last.
-     */
-    private boolean holdsStore()
-    {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString()).anyMatch(name -> name.matches("\\d+\\.(log|sst)"));
-        }
-        catch (IOException e) {
-            throw new StoreException("Cannot read the store folder %s: %s".formatted(folder, e.getMessage()), e);
-        }
-    }
-
     private RocksDB openDb()
     {
         try {
-            WriteAheadLog.findLostRecord(folder).ifPresent(file -> {
-                throw new StoreException("Cannot open the store in %s: %s is damaged, and commits follow the damage. %s".formatted(folder, file.getFileName(), WAY_BACK));
+            RocksDbFiles.findDamage(folder).ifPresent(damage -> {
+                throw new StoreException("Cannot open the store in %s: %s. %s".formatted(folder, damage, WAY_BACK));
             });
             return RocksDB.open(options, folder.toString());
         }
@@ -284,7 +272,7 @@ public final class RocksDbPointerStore
         }
     }
 
-    private void checkFormat(RocksDB opened)
+    private void checkFormat(RocksDB opened, boolean isNew)
     {
         try {
             byte[] value = opened.get(StoreFormat.formatKey());
@@ -295,6 +283,9 @@ public final class RocksDbPointerStore
                         throw new StoreException("The folder %s holds a RocksDB database that is not a Skade store".formatted(folder));
                     }
                     iterator.status();
+                }
+                if (!isNew) {
+                    throw new StoreException("The store in %s is damaged: it has lost its content. %s".formatted(folder, WAY_BACK));
                 }
                 opened.put(writeOptions, StoreFormat.formatKey(), StoreFormat.formatValue(StoreFormat.VERSION));
                 return;
