@@ -13,6 +13,7 @@
  */
 package io.skade.store;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableList;
 import io.airlift.log.Logger;
 import io.skade.store.CommitResult.Committed;
@@ -790,7 +791,7 @@ public final class RocksDbPointerStore
     private StoreException failed(String verb, RocksDBException e)
     {
         boolean damaged = e.getStatus() != null && e.getStatus().getCode() == Status.Code.Corruption;
-        return new StoreException("Cannot %s the store in %s: %s%s".formatted(verb, folder, e.getMessage(), damaged ? ". " + WAY_BACK : ""), e);
+        return new StoreException("Cannot %s the store in %s: %s%s".formatted(verb, folder, CharMatcher.is('.').trimTrailingFrom(String.valueOf(e.getMessage())), damaged ? ". " + WAY_BACK : ""), e);
     }
 
     private StoreException closedException()

@@ -53,8 +53,7 @@ public final class ChildJvm
     public static ChildJvm start(List<String> prefix, Class<?> main, Path folder, String... arguments)
             throws IOException
     {
-        copyLibrary(folder);
-        return start(prefix, ImmutableList.of("-Djava.library.path=" + folder), main, arguments);
+        return start(prefix, ImmutableList.of("-Djava.library.path=" + copyLibrary(folder)), main, arguments);
     }
 
     /**
@@ -76,7 +75,10 @@ public final class ChildJvm
         return new ChildJvm(builder.start());
     }
 
-    private static void copyLibrary(Path folder)
+    /**
+     * Puts RocksDB's library into a folder if it is not there, and gives the folder.
+     */
+    static Path copyLibrary(Path folder)
             throws IOException
     {
         String name = Environment.getJniLibraryFileName("rocksdb");
@@ -85,6 +87,7 @@ public final class ChildJvm
                 Files.copy(requireNonNull(library, "library is null"), folder.resolve(name));
             }
         }
+        return folder;
     }
 
     private ChildJvm(Process process)

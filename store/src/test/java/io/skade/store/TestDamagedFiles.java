@@ -162,6 +162,7 @@ class TestDamagedFiles
         for (int size = toIntExact(Files.size(manifest)); size < bytes.length; size += 5) {
             Path cut = temporary.resolve("cut" + size);
             TestStoreFolder.copyFolder(damaged, cut);
+            Files.copy(file(open, "\\d+\\.sst"), cut.resolve(file(open, "\\d+\\.sst").getFileName()));
             Files.write(cut.resolve(manifest.getFileName()), Arrays.copyOf(bytes, size));
             try (RocksDbPointerStore store = RocksDbPointerStore.open(cut)) {
                 assertThat(store.state().namespaceExists(DB)).as("%s bytes", size).isTrue();
