@@ -450,13 +450,14 @@ public final class RocksDbPointerStore
             return;
         }
         List<Waiting> written = new ArrayList<>();
+        Map<Waiting, Conflict> conflicts = new HashMap<>();
         CatalogState next = state;
         Map<UUID, Optional<String>> documents = new HashMap<>();
         try (WriteBatch batch = new WriteBatch()) {
             for (Waiting commit : taken) {
                 List<Mismatch> mismatches = StateChanges.check(next, commit.commit());
                 if (!mismatches.isEmpty()) {
-                    commit.complete(new Conflict(mismatches));
+                    conflicts.put(commit, new Conflict(mismatches));
                     continue;
                 }
                 long logId = next.lastLogId() + (commit.commit().pointers().isEmpty() ? 0 : 1);
@@ -474,27 +475,40 @@ public final class RocksDbPointerStore
                 commit.logId = logId;
                 written.add(commit);
             }
-            if (written.isEmpty()) {
+            if (!written.isEmpty() && !write(batch, written, next)) {
+                // they may be in conflict with what is not there
+                conflicts.keySet().forEach(Waiting::refuse);
                 return;
             }
-            db.write(writeOptions, batch);
         }
-        catch (RocksDBException e) {
-            // none that is safe to repeat is among them: RocksDB gives "busy" and "try again" to its transactions only
-            log.error(e, "A write to the store in %s failed: it has to be opened again", folder);
-            failure = Optional.of(new FailedWrite(e, next));
-            written.forEach(commit -> commit.fail(new CommitStateUnknownException(e)));
-            return;
-        }
-        catch (RuntimeException | Error e) {
+        catch (RocksDBException | RuntimeException | Error e) {
             // nothing was given to RocksDB
             taken.stream().filter(commit -> !commit.done()).forEach(commit -> commit.fail(new StoreException("Cannot write to the store in %s: %s".formatted(folder, e.getMessage()), e)));
-            throw e;
+            return;
         }
         documents.forEach((id, location) -> location.ifPresentOrElse(value -> keptDocuments.put(id, value), () -> keptDocuments.remove(id)));
         state = next;
+        conflicts.forEach(Waiting::complete);
         for (Waiting commit : written) {
             commit.complete(new Committed(next, commit.logId));
+        }
+    }
+
+    /**
+     * Whether the write succeeded. If not, it may be on the disk all the same.
+     */
+    private boolean write(WriteBatch batch, List<Waiting> written, CatalogState next)
+    {
+        try {
+            db.write(writeOptions, batch);
+            return true;
+        }
+        catch (RocksDBException | RuntimeException | Error e) {
+            // no error is safe to try again: RocksDB says "busy" and "try again" to its transactions only
+            failure = Optional.of(new FailedWrite(e, next));
+            written.forEach(commit -> commit.fail(new CommitStateUnknownException(e)));
+            log.error(e, "A write to the store in %s failed: the next commit opens it again", folder);
+            return false;
         }
     }
 
@@ -698,7 +712,7 @@ public final class RocksDbPointerStore
         writerLock.lock();
         try {
             if (failure.isPresent()) {
-                throw failure.get().cause();
+                throw new StoreException("The store in %s is not written to since a write failed (%s). The next commit tries to open it again".formatted(folder, failure.get().cause().getMessage()), failure.get().cause());
             }
             opened.write(writeOptions, batch);
         }
@@ -843,7 +857,7 @@ public final class RocksDbPointerStore
     /**
      * @param next the state if the write is on the disk all the same
      */
-    private record FailedWrite(RocksDBException cause, CatalogState next) {}
+    private record FailedWrite(Throwable cause, CatalogState next) {}
 
     /**
      * A commit in the queue. Its fields are written and read under the writer's lock only.

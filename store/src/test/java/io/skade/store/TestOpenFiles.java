@@ -14,6 +14,7 @@
 package io.skade.store;
 
 import com.google.common.collect.ImmutableList;
+import io.airlift.log.Logger;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -99,7 +100,8 @@ class TestOpenFiles
         public static void main(String[] arguments)
                 throws Exception
         {
-            // with no file left no class could be loaded either
+            // with no file left no class could be loaded either, and no time zone for the log
+            Logger.get(NoFiles.class).info("Begins");
             for (Class<?> nested : RocksDbPointerStore.class.getDeclaredClasses()) {
                 Class.forName(nested.getName());
             }
