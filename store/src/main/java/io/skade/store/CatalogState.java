@@ -137,6 +137,14 @@ public final class CatalogState
         return new CatalogState(lastLogId, namespaces.put(name.namespace(), new NamespaceState(namespace.properties(), pointers)));
     }
 
+    /**
+     * Whether both hold the same pointers and namespaces, as of the same commit.
+     */
+    boolean isSameAs(CatalogState other)
+    {
+        return lastLogId == other.lastLogId && namespaces.equals(other.namespaces);
+    }
+
     private record NamespaceState(Map<String, String> properties, HashMap<String, TablePointer> pointers)
     {
         private NamespaceState

@@ -13,6 +13,7 @@
  */
 package io.skade.store;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableList;
 import io.airlift.log.Logger;
 import io.skade.store.CommitResult.Committed;
@@ -28,12 +29,16 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
+import org.rocksdb.Status;
 import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,9 +57,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import static com.google.common.base.Preconditions.checkArgument;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static java.util.Collections.unmodifiableMap;
 import static java.util.Objects.requireNonNull;
 
@@ -67,11 +76,16 @@ import static java.util.Objects.requireNonNull;
  * reader never sees what a crash could take back. A conflict is decided before anything is written.
  *
  * <p><b>A failed write.</b> When RocksDB reports an error for a write, its log may or may not hold the batch. Every commit of that batch
- * ends as {@link CommitStateUnknownException}, and the store takes no more commits until it is opened again, since a later commit could
- * build on a state that differs from the one on disk. Reads go on.
+ * ends as {@link CommitStateUnknownException}. RocksDB takes no more writes then, so the next commit opens it again and reads what is on the
+ * disk: the state before the failed batch or the one with it, nothing else, since a batch is one record of the log. That state is published,
+ * and the commit is compared with it. As long as RocksDB cannot be opened, no commit is taken and each tries again; reads go on.
  *
- * <p><b>Close.</b> Every native call is made under the read side of a lock whose write side {@link #close} takes: RocksDB's handles
- * are closed after the last call on them.
+ * <p><b>Damage.</b> A record that a crash left half written is the last one of the log, since each record is synced before the next is
+ * written; it was never acknowledged and is dropped. If records follow the damaged one, acknowledged commits would be dropped with it: the
+ * store is not opened. A damaged table file fails what reads it.
+ *
+ * <p><b>Close.</b> Every native call is made under the read side of a lock whose write side {@link #close} and the opening after a failed
+ * write take: RocksDB's handles are closed after the last call on them.
  */
 public final class RocksDbPointerStore
         implements PointerStore
@@ -79,20 +93,22 @@ public final class RocksDbPointerStore
     private static final Logger log = Logger.get(RocksDbPointerStore.class);
 
     private static final String HOLDER_FILE = "HOLDER";
+    private static final String WAY_BACK = "Restore the folder from a backup, or make the store anew with rebuild_store";
     private static final long MAX_TRIM_BYTES = 1 << 20;
 
     private final Path folder;
     private final Clock clock;
+    private final FileChannel holder;
     private final Options options;
     private final WriteOptions writeOptions;
-    private final RocksDB db;
 
     private final ReadWriteLock openLock = new ReentrantReadWriteLock();
+    private RocksDB db; // guarded by openLock, null if it could not be opened again
     private boolean closed; // guarded by openLock
 
     private final ReentrantLock writerLock = new ReentrantLock();
     private final Queue<Waiting> waiting = new ArrayDeque<>(); // guarded by itself
-    private Optional<RocksDBException> failure = Optional.empty(); // guarded by writerLock
+    private Optional<FailedWrite> failure = Optional.empty(); // guarded by writerLock, or by the write side of openLock
 
     private final Map<UUID, String> keptDocuments = new ConcurrentHashMap<>(); // written under writerLock
 
@@ -126,55 +142,104 @@ public final class RocksDbPointerStore
         catch (IOException e) {
             throw new StoreException("Cannot create the store folder %s: %s".formatted(folder, e), e);
         }
-        RocksDB.loadLibrary();
+        loadLibrary();
+        this.holder = lockFolder();
         this.options = new Options()
                 .setCreateIfMissing(true)
-                // a record that a crash cut off at the end of the log was never acknowledged: drop it and open
+                // Of the recovery modes only this one opens after a power cut in the middle of a record, whatever is left of it, and skips
+                // nothing: the strictest refuses a record that is cut off, the tolerant one a last record with a hole, and the fourth leaves
+                // out what it cannot read. That this one drops all records after a damaged one is not used, see RocksDbFiles
                 .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
-                // recycled logs were rejected on open when compressed as well: https://github.com/facebook/rocksdb/issues/15007. Log
-                // compression is off by default
+                // a log file that is used again has old records behind the new ones; and as of RocksDB 10, compressed ones were rejected on
+                // open: https://github.com/facebook/rocksdb/issues/15007. Log compression is off by default
                 .setRecycleLogFileNum(0)
+                // the default, and what the reading of the state relies on: damage is an error, not a shorter answer
+                .setParanoidChecks(true)
+                // RocksDB would mend itself in the background after some errors; the store opens it again, to see what is on the disk
+                .setMaxBgErrorResumeCount(0)
+                // a store is some megabytes, and compression libraries are not everywhere
                 .setCompressionType(CompressionType.NO_COMPRESSION)
                 // the default keeps every file open for ever
                 .setMaxOpenFiles(128)
+                // bounds the log, and so the time to open
                 .setWriteBufferSize(8 << 20)
+                // RocksDB's own messages: what matters, in few files
                 .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
                 .setKeepLogFileNum(4);
         this.writeOptions = new WriteOptions()
+                // an acknowledged commit survives a power cut
                 .setSync(true)
                 .setDisableWAL(false);
-        RocksDB opened = null;
         try {
-            opened = openDb();
-            checkFormat(opened);
-            this.state = readState(opened);
-            Files.writeString(folder.resolve(HOLDER_FILE), "process %s since %s%n".formatted(ProcessHandle.current().pid(), clock.instant()), UTF_8);
+            boolean isNew = !RocksDbFiles.holdsTables(folder);
+            this.db = openDb();
+            checkFormat(db, isNew);
+            Content content = readContent(db);
+            this.state = content.state();
+            keptDocuments.putAll(content.documents());
+            holder.truncate(0);
+            holder.write(ByteBuffer.wrap("process %s since %s%n".formatted(ProcessHandle.current().pid(), clock.instant()).getBytes(UTF_8)));
         }
         catch (IOException e) {
-            closeAll(opened);
+            closeAll();
             throw new StoreException("Cannot write into the store folder %s: %s".formatted(folder, e.getMessage()), e);
         }
         catch (RuntimeException e) {
-            closeAll(opened);
+            closeAll();
             throw e;
         }
-        this.db = opened;
         log.debug("Opened store %s at log id %s", folder, state.lastLogId());
     }
 
-    private RocksDB openDb()
+    private static void loadLibrary()
+    {
+        if (Library.FAILURE.isPresent()) {
+            throw new StoreException(
+                    "Cannot load the native library of RocksDB (%s). It is unpacked into the temporary folder %s, which must allow to write and to execute files. Set another with -Djava.io.tmpdir=.., or name one with the environment variable ROCKSDB_SHAREDLIB_DIR, and restart the server"
+                            .formatted(Library.FAILURE.get(), System.getProperty("java.io.tmpdir")),
+                    Library.FAILURE.get());
+        }
+    }
+
+    /**
+     * RocksDB locks the folder against other processes, and against itself. In a process with two plugin folders there are two of it, which do
+     * not know of each other; Java's locks are the same for both.
+     */
+    private FileChannel lockFolder()
+    {
+        FileChannel channel = null;
+        try {
+            channel = FileChannel.open(folder.resolve(HOLDER_FILE), CREATE, WRITE);
+            if (channel.tryLock() != null) {
+                return channel;
+            }
+            channel.close();
+        }
+        catch (OverlappingFileLockException e) {
+            closeQuietly(channel);
+        }
+        catch (IOException e) {
+            closeQuietly(channel);
+            throw new StoreException("Cannot write into the store folder %s: %s".formatted(folder, e.getMessage()), e);
+        }
+        throw inUse(null);
+    }
+
+    private static void closeQuietly(FileChannel channel)
     {
         try {
-            return RocksDB.open(options, folder.toString());
-        }
-        catch (RocksDBException e) {
-            // RocksDB has no code of its own for it: the first message is for a lock of another process, the second for one of this process
-            String message = String.valueOf(e.getMessage());
-            if (message.contains("While lock file") || message.contains("lock hold by current process")) {
-                throw new StoreException("The store folder %s is in use (%s). One process opens a store at a time, and once".formatted(folder, holder()), e);
+            if (channel != null) {
+                channel.close();
             }
-            throw new StoreException("Cannot open the store in %s: %s".formatted(folder, e.getMessage()), e);
         }
+        catch (IOException e) {
+            log.debug(e, "Cannot close a lock file");
+        }
+    }
+
+    private StoreException inUse(RocksDBException cause)
+    {
+        return new StoreException("The store folder %s is in use (%s). One process opens a store at a time, and once".formatted(folder, holder()), cause);
     }
 
     private String holder()
@@ -187,7 +252,28 @@ public final class RocksDbPointerStore
         }
     }
 
-    private void checkFormat(RocksDB opened)
+    private RocksDB openDb()
+    {
+        try {
+            RocksDbFiles.findDamage(folder).ifPresent(damage -> {
+                throw new StoreException("Cannot open the store in %s: %s. %s".formatted(folder, damage, WAY_BACK));
+            });
+            return RocksDB.open(options, folder.toString());
+        }
+        catch (IOException e) {
+            throw new StoreException("Cannot read the store folder %s: %s".formatted(folder, e.getMessage()), e);
+        }
+        catch (RocksDBException e) {
+            // RocksDB has no code of its own for it: the first message is for a lock of another process, the second for one of this process
+            String message = String.valueOf(e.getMessage());
+            if (message.contains("While lock file") || message.contains("lock hold by current process")) {
+                throw inUse(e);
+            }
+            throw failed("open", e);
+        }
+    }
+
+    private void checkFormat(RocksDB opened, boolean isNew)
     {
         try {
             byte[] value = opened.get(StoreFormat.formatKey());
@@ -199,6 +285,9 @@ public final class RocksDbPointerStore
                     }
                     iterator.status();
                 }
+                if (!isNew) {
+                    throw new StoreException("The store in %s is damaged: it has lost its content. %s".formatted(folder, WAY_BACK));
+                }
                 opened.put(writeOptions, StoreFormat.formatKey(), StoreFormat.formatValue(StoreFormat.VERSION));
                 return;
             }
@@ -208,13 +297,14 @@ public final class RocksDbPointerStore
             }
         }
         catch (RocksDBException e) {
-            throw new StoreException("Cannot read the store in %s: %s".formatted(folder, e.getMessage()), e);
+            throw failed("read", e);
         }
     }
 
-    private CatalogState readState(RocksDB opened)
+    private Content readContent(RocksDB opened)
     {
         CatalogState result = CatalogState.EMPTY;
+        Map<UUID, String> documents = new HashMap<>();
         try (RocksIterator iterator = opened.newIterator()) {
             for (iterator.seek(StoreFormat.namespacePrefix()); has(iterator, StoreFormat.namespacePrefix()); iterator.next()) {
                 result = result.withNamespace(StoreFormat.readNamespaceKey(iterator.key()), StoreFormat.readNamespaceValue(iterator.value()));
@@ -223,13 +313,13 @@ public final class RocksDbPointerStore
             for (iterator.seek(StoreFormat.pointerPrefix()); has(iterator, StoreFormat.pointerPrefix()); iterator.next()) {
                 TableIdentifier name = StoreFormat.readPointerKey(iterator.key());
                 if (!result.namespaceExists(name.namespace())) {
-                    throw new StoreException("The store in %s is damaged: it has a pointer %s, but no namespace %s".formatted(folder, name, name.namespace()));
+                    throw new StoreException("The store in %s is damaged: it has a pointer %s, but no namespace %s. %s".formatted(folder, name, name.namespace(), WAY_BACK));
                 }
                 result = result.with(name, Optional.of(StoreFormat.readPointerValue(iterator.value())));
             }
             iterator.status();
             for (iterator.seek(StoreFormat.documentPrefix()); has(iterator, StoreFormat.documentPrefix()); iterator.next()) {
-                keptDocuments.put(StoreFormat.readDocumentKey(iterator.key()), StoreFormat.readDocumentValue(iterator.value()).location());
+                documents.put(StoreFormat.readDocumentKey(iterator.key()), StoreFormat.readDocumentValue(iterator.value()).location());
             }
             iterator.status();
             iterator.seek(StoreFormat.logPrefix());
@@ -239,9 +329,61 @@ public final class RocksDbPointerStore
             iterator.status();
         }
         catch (RocksDBException e) {
-            throw new StoreException("Cannot read the store in %s: %s".formatted(folder, e.getMessage()), e);
+            throw failed("read", e);
         }
-        return result;
+        return new Content(result, documents);
+    }
+
+    /**
+     * Opens RocksDB again after a failed write, and publishes what is on the disk.
+     *
+     * @throws StoreException if that is not possible; the published state stays, and what can be read can still be read
+     */
+    private void reopen()
+    {
+        openLock.writeLock().lock();
+        try {
+            if (closed || failure.isEmpty()) {
+                return;
+            }
+            FailedWrite failed = failure.get();
+            closeDb();
+            try {
+                db = openDb();
+                Content content = readContent(db);
+                if (content.state().isSameAs(failed.next())) {
+                    log.info("The store in %s is open again, with the commits that failed", folder);
+                }
+                else if (content.state().isSameAs(state)) {
+                    log.info("The store in %s is open again, without the commits that failed", folder);
+                }
+                else {
+                    throw new StoreException("The store in %s is damaged: it has lost commits. %s, and restart the server".formatted(folder, WAY_BACK));
+                }
+                keptDocuments.keySet().retainAll(content.documents().keySet());
+                keptDocuments.putAll(content.documents());
+                state = content.state();
+                failure = Optional.empty();
+            }
+            catch (StoreException e) {
+                openForReads();
+                throw new StoreException("The store in %s takes no commits since a write failed (%s). The next commit tries to open it again, as this one did: %s".formatted(folder, failed.cause().getMessage(), e.getMessage()), e);
+            }
+        }
+        finally {
+            openLock.writeLock().unlock();
+        }
+    }
+
+    private void openForReads()
+    {
+        closeDb();
+        try {
+            db = RocksDB.openReadOnly(options, folder.toString());
+        }
+        catch (RocksDBException e) {
+            log.warn(e, "The log of the store in %s cannot be read either", folder);
+        }
     }
 
     /**
@@ -265,7 +407,20 @@ public final class RocksDbPointerStore
     @Override
     public CommitResult commit(PointerCommit commit)
     {
-        return whileOpen(_ -> {
+        Optional<CommitResult> result = commitIfWritable(commit);
+        while (result.isEmpty()) {
+            reopen();
+            result = commitIfWritable(commit);
+        }
+        return result.get();
+    }
+
+    /**
+     * Empty if a write failed before; nothing was done then.
+     */
+    private Optional<CommitResult> commitIfWritable(PointerCommit commit)
+    {
+        return whileOpen(() -> {
             Waiting own = new Waiting(commit);
             synchronized (waiting) {
                 waiting.add(own);
@@ -291,17 +446,18 @@ public final class RocksDbPointerStore
             waiting.clear();
         }
         if (failure.isPresent()) {
-            taken.forEach(commit -> commit.fail(new StoreException("The store in %s takes no commits since a write failed (%s). Restart the server or create the catalog again".formatted(folder, failure.get().getMessage()), failure.get())));
+            taken.forEach(Waiting::refuse);
             return;
         }
         List<Waiting> written = new ArrayList<>();
+        Map<Waiting, Conflict> conflicts = new HashMap<>();
         CatalogState next = state;
         Map<UUID, Optional<String>> documents = new HashMap<>();
         try (WriteBatch batch = new WriteBatch()) {
             for (Waiting commit : taken) {
                 List<Mismatch> mismatches = StateChanges.check(next, commit.commit());
                 if (!mismatches.isEmpty()) {
-                    commit.complete(new Conflict(mismatches));
+                    conflicts.put(commit, new Conflict(mismatches));
                     continue;
                 }
                 long logId = next.lastLogId() + (commit.commit().pointers().isEmpty() ? 0 : 1);
@@ -319,26 +475,40 @@ public final class RocksDbPointerStore
                 commit.logId = logId;
                 written.add(commit);
             }
-            if (written.isEmpty()) {
+            if (!written.isEmpty() && !write(batch, written, next)) {
+                // they may be in conflict with what is not there
+                conflicts.keySet().forEach(Waiting::refuse);
                 return;
             }
-            db.write(writeOptions, batch);
         }
-        catch (RocksDBException e) {
-            log.error(e, "A write to the store in %s failed: no more commits are taken", folder);
-            failure = Optional.of(e);
-            written.forEach(commit -> commit.fail(new CommitStateUnknownException(e)));
-            return;
-        }
-        catch (RuntimeException | Error e) {
+        catch (RocksDBException | RuntimeException | Error e) {
             // nothing was given to RocksDB
             taken.stream().filter(commit -> !commit.done()).forEach(commit -> commit.fail(new StoreException("Cannot write to the store in %s: %s".formatted(folder, e.getMessage()), e)));
-            throw e;
+            return;
         }
         documents.forEach((id, location) -> location.ifPresentOrElse(value -> keptDocuments.put(id, value), () -> keptDocuments.remove(id)));
         state = next;
+        conflicts.forEach(Waiting::complete);
         for (Waiting commit : written) {
             commit.complete(new Committed(next, commit.logId));
+        }
+    }
+
+    /**
+     * Whether the write succeeded. If not, it may be on the disk all the same.
+     */
+    private boolean write(WriteBatch batch, List<Waiting> written, CatalogState next)
+    {
+        try {
+            db.write(writeOptions, batch);
+            return true;
+        }
+        catch (RocksDBException | RuntimeException | Error e) {
+            // no error is safe to try again: RocksDB says "busy" and "try again" to its transactions only
+            failure = Optional.of(new FailedWrite(e, next));
+            written.forEach(commit -> commit.fail(new CommitStateUnknownException(e)));
+            log.error(e, "A write to the store in %s failed: the next commit opens it again", folder);
+            return false;
         }
     }
 
@@ -427,11 +597,12 @@ public final class RocksDbPointerStore
     public List<LogEntry> log(int limit)
     {
         checkArgument(limit >= 0, "limit is negative: %s", limit);
-        return whileOpen(opened -> {
+        return whileReadable(opened -> {
             ImmutableList.Builder<LogEntry> entries = ImmutableList.builder();
             try (RocksIterator iterator = opened.newIterator()) {
                 int count = 0;
-                for (iterator.seek(StoreFormat.logPrefix()); count < limit && has(iterator, StoreFormat.logPrefix()); iterator.next()) {
+                // a write whose outcome is unknown may have left a newer entry
+                for (iterator.seek(StoreFormat.logKey(state.lastLogId())); count < limit && has(iterator, StoreFormat.logPrefix()); iterator.next()) {
                     entries.add(StoreFormat.readLogValue(iterator.value()));
                     count++;
                 }
@@ -446,11 +617,11 @@ public final class RocksDbPointerStore
     {
         checkArgument(limit >= 0, "limit is negative: %s", limit);
         byte[] prefix = StoreFormat.tableLogPrefix(pointerId);
-        return whileOpen(opened -> {
+        return whileReadable(opened -> {
             ImmutableList.Builder<LogEntry> entries = ImmutableList.builder();
             try (RocksIterator iterator = opened.newIterator()) {
                 int count = 0;
-                for (iterator.seek(prefix); count < limit && has(iterator, prefix); iterator.next()) {
+                for (iterator.seek(StoreFormat.tableLogKey(pointerId, state.lastLogId())); count < limit && has(iterator, prefix); iterator.next()) {
                     byte[] value = opened.get(StoreFormat.logKey(StoreFormat.readTableLogKey(iterator.key())));
                     if (value != null) {
                         entries.add(StoreFormat.readLogValue(value));
@@ -472,13 +643,13 @@ public final class RocksDbPointerStore
     @Override
     public Optional<MetadataDocument> document(UUID pointerId)
     {
-        return whileOpen(opened -> Optional.ofNullable(opened.get(StoreFormat.documentKey(pointerId))).map(StoreFormat::readDocumentValue));
+        return whileReadable(opened -> Optional.ofNullable(opened.get(StoreFormat.documentKey(pointerId))).map(StoreFormat::readDocumentValue));
     }
 
     @Override
     public void forgetDocuments(Map<UUID, String> locations)
     {
-        whileOpen(opened -> {
+        whileReadable(opened -> {
             writerLock.lock();
             try (WriteBatch batch = new WriteBatch()) {
                 List<UUID> forgotten = new ArrayList<>();
@@ -488,8 +659,8 @@ public final class RocksDbPointerStore
                         forgotten.add(entry.getKey());
                     }
                 }
-                if (!forgotten.isEmpty() && failure.isEmpty()) {
-                    opened.write(writeOptions, batch);
+                if (!forgotten.isEmpty()) {
+                    cleanUp(opened, batch);
                     forgotten.forEach(keptDocuments::remove);
                 }
                 return null;
@@ -503,7 +674,7 @@ public final class RocksDbPointerStore
     @Override
     public int trimLog(Instant before)
     {
-        return whileOpen(opened -> {
+        return whileReadable(opened -> {
             int count = 0;
             try (RocksIterator iterator = opened.newIterator();
                     WriteBatch batch = new WriteBatch()) {
@@ -519,17 +690,39 @@ public final class RocksDbPointerStore
                     }
                     count++;
                     if (batch.getDataSize() > MAX_TRIM_BYTES) {
-                        opened.write(writeOptions, batch);
+                        cleanUp(opened, batch);
                         batch.clear();
                     }
                 }
                 iterator.status();
                 if (batch.count() > 0) {
-                    opened.write(writeOptions, batch);
+                    cleanUp(opened, batch);
                 }
             }
             return count;
         });
+    }
+
+    /**
+     * Writes what leaves the published state as it is.
+     */
+    private void cleanUp(RocksDB opened, WriteBatch batch)
+            throws RocksDBException
+    {
+        writerLock.lock();
+        try {
+            if (failure.isPresent()) {
+                throw new StoreException("The store in %s is not written to since a write failed (%s). The next commit tries to open it again".formatted(folder, failure.get().cause().getMessage()), failure.get().cause());
+            }
+            opened.write(writeOptions, batch);
+        }
+        catch (RocksDBException e) {
+            failure = failure.or(() -> Optional.of(new FailedWrite(e, state)));
+            throw e;
+        }
+        finally {
+            writerLock.unlock();
+        }
     }
 
     @Override
@@ -542,44 +735,77 @@ public final class RocksDbPointerStore
             }
             closed = true;
             state = null;
-            try (FlushOptions flush = new FlushOptions().setWaitForFlush(true)) {
-                db.flush(flush);
-            }
-            catch (RocksDBException e) {
-                // the log holds everything
-                log.debug(e, "Cannot flush the store in %s while closing it", folder);
-            }
-            closeAll(db);
+            flush();
+            closeAll();
         }
         finally {
             openLock.writeLock().unlock();
         }
     }
 
-    private void closeAll(RocksDB opened)
+    private void flush()
     {
-        if (opened != null) {
-            opened.close();
+        if (db == null) {
+            return;
         }
-        writeOptions.close();
-        options.close();
+        try (FlushOptions flush = new FlushOptions().setWaitForFlush(true)) {
+            db.flush(flush);
+        }
+        catch (RocksDBException e) {
+            // the log holds everything
+            log.debug(e, "Cannot flush the store in %s while closing it", folder);
+        }
     }
 
-    private <T> T whileOpen(NativeCall<T> call)
+    private void closeAll()
+    {
+        closeDb();
+        writeOptions.close();
+        options.close();
+        closeQuietly(holder);
+    }
+
+    private void closeDb()
+    {
+        if (db != null) {
+            db.close();
+            db = null;
+        }
+    }
+
+    private <T> T whileOpen(Supplier<T> call)
     {
         openLock.readLock().lock();
         try {
             if (closed) {
                 throw closedException();
             }
-            return call.apply(db);
-        }
-        catch (RocksDBException e) {
-            throw new StoreException("Cannot use the store in %s: %s".formatted(folder, e.getMessage()), e);
+            return call.get();
         }
         finally {
             openLock.readLock().unlock();
         }
+    }
+
+    private <T> T whileReadable(NativeCall<T> call)
+    {
+        return whileOpen(() -> {
+            if (db == null) {
+                throw new StoreException("The log of the store in %s cannot be read since a write failed and it could not be opened again. The next commit tries it".formatted(folder));
+            }
+            try {
+                return call.apply(db);
+            }
+            catch (RocksDBException e) {
+                throw failed("use", e);
+            }
+        });
+    }
+
+    private StoreException failed(String verb, RocksDBException e)
+    {
+        boolean damaged = e.getStatus() != null && e.getStatus().getCode() == Status.Code.Corruption;
+        return new StoreException("Cannot %s the store in %s: %s%s".formatted(verb, folder, CharMatcher.is('.').trimTrailingFrom(String.valueOf(e.getMessage())), damaged ? ". " + WAY_BACK : ""), e);
     }
 
     private StoreException closedException()
@@ -603,14 +829,46 @@ public final class RocksDbPointerStore
     }
 
     /**
+     * RocksDB's library. One attempt is made to load it: after some failures RocksDB would wait for ever for a second one.
+     */
+    private static final class Library
+    {
+        private static final Optional<Throwable> FAILURE = load();
+
+        private Library() {}
+
+        private static Optional<Throwable> load()
+        {
+            try {
+                RocksDB.loadLibrary();
+                return Optional.empty();
+            }
+            catch (RuntimeException | LinkageError e) {
+                return Optional.of(e.getCause() instanceof IOException cause ? cause : e);
+            }
+        }
+    }
+
+    /**
+     * What RocksDB holds.
+     */
+    private record Content(CatalogState state, Map<UUID, String> documents) {}
+
+    /**
+     * @param next the state if the write is on the disk all the same
+     */
+    private record FailedWrite(Throwable cause, CatalogState next) {}
+
+    /**
      * A commit in the queue. Its fields are written and read under the writer's lock only.
      */
     private static final class Waiting
     {
         private final PointerCommit commit;
         private long logId;
-        private CommitResult result;
-        private RuntimeException failure;
+        private Optional<CommitResult> result = Optional.empty();
+        private Optional<RuntimeException> failure = Optional.empty();
+        private boolean done;
 
         private Waiting(PointerCommit commit)
         {
@@ -624,24 +882,34 @@ public final class RocksDbPointerStore
 
         private boolean done()
         {
-            return result != null || failure != null;
+            return done;
         }
 
         private void complete(CommitResult result)
         {
-            this.result = requireNonNull(result, "result is null");
+            this.result = Optional.of(result);
+            done = true;
         }
 
         private void fail(RuntimeException failure)
         {
-            this.failure = requireNonNull(failure, "failure is null");
+            this.failure = Optional.of(failure);
+            done = true;
         }
 
-        private CommitResult result()
+        /**
+         * Ends without a result: nothing was done.
+         */
+        private void refuse()
         {
-            if (failure != null) {
-                throw failure;
-            }
+            done = true;
+        }
+
+        private Optional<CommitResult> result()
+        {
+            failure.ifPresent(exception -> {
+                throw exception;
+            });
             return result;
         }
     }

@@ -31,7 +31,7 @@ import static java.util.Objects.requireNonNull;
 /**
  * A Java process of its own with the class path of this one, spoken to in lines.
  */
-final class ChildJvm
+public final class ChildJvm
         implements AutoCloseable
 {
     private final Process process;
@@ -41,7 +41,7 @@ final class ChildJvm
     /**
      * @param folder where the native library is put, once for all processes with this folder; a killed process would leave its own behind
      */
-    static ChildJvm start(Class<?> main, Path folder, String... arguments)
+    public static ChildJvm start(Class<?> main, Path folder, String... arguments)
             throws IOException
     {
         return start(ImmutableList.of(), main, folder, arguments);
@@ -50,14 +50,23 @@ final class ChildJvm
     /**
      * @param prefix a command that runs the command behind it
      */
-    static ChildJvm start(List<String> prefix, Class<?> main, Path folder, String... arguments)
+    public static ChildJvm start(List<String> prefix, Class<?> main, Path folder, String... arguments)
             throws IOException
     {
-        copyLibrary(folder);
+        return start(prefix, ImmutableList.of("-Djava.library.path=" + copyLibrary(folder)), main, arguments);
+    }
+
+    /**
+     * @param options of the Java process; without more RocksDB unpacks its library
+     */
+    public static ChildJvm start(List<String> prefix, List<String> options, Class<?> main, String... arguments)
+            throws IOException
+    {
         ProcessBuilder builder = new ProcessBuilder(ImmutableList.<String>builder()
                 .addAll(prefix)
                 .add(Path.of(System.getProperty("java.home"), "bin", "java").toString())
-                .add("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED", "-Djava.library.path=" + folder)
+                .add("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED")
+                .addAll(options)
                 .add(main.getName())
                 .add(arguments)
                 .build());
@@ -66,7 +75,10 @@ final class ChildJvm
         return new ChildJvm(builder.start());
     }
 
-    private static void copyLibrary(Path folder)
+    /**
+     * Puts RocksDB's library into a folder if it is not there, and gives the folder.
+     */
+    static Path copyLibrary(Path folder)
             throws IOException
     {
         String name = Environment.getJniLibraryFileName("rocksdb");
@@ -75,6 +87,7 @@ final class ChildJvm
                 Files.copy(requireNonNull(library, "library is null"), folder.resolve(name));
             }
         }
+        return folder;
     }
 
     private ChildJvm(Process process)
@@ -92,7 +105,7 @@ final class ChildJvm
     /**
      * The next whole line that the process prints, null if it ended. What a killed process printed of a line without its end is no line.
      */
-    String readLine()
+    public String readLine()
             throws IOException
     {
         StringBuilder line = new StringBuilder();
@@ -124,7 +137,7 @@ final class ChildJvm
     /**
      * Waits for the end of the process.
      */
-    int exitCode()
+    public int exitCode()
             throws InterruptedException
     {
         return process.waitFor();
