@@ -17,6 +17,7 @@ import com.google.inject.Binder;
 import com.google.inject.Module;
 import com.google.inject.Scopes;
 import io.skade.plugin.function.AncestorsOfFunction;
+import io.skade.plugin.function.CheckStoreFunction;
 import io.skade.plugin.function.PublishPreviewFunction;
 import io.skade.plugin.function.RefDiffFunction;
 import io.skade.plugin.function.RefGraphFunction;
@@ -45,6 +46,7 @@ class SkadeModule
         binder.bind(SkadeSplitManager.class).in(Scopes.SINGLETON);
         binder.bind(SkadeFunctionProvider.class).in(Scopes.SINGLETON);
         newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(AncestorsOfFunction.class).in(Scopes.SINGLETON);
+        newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(CheckStoreFunction.class).in(Scopes.SINGLETON);
         newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(PublishPreviewFunction.class).in(Scopes.SINGLETON);
         newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(RefDiffFunction.class).in(Scopes.SINGLETON);
         newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(RefGraphFunction.class).in(Scopes.SINGLETON);

@@ -114,6 +114,8 @@ public final class RefCommitter
      * @return what became of the tables, in the order of {@code updates}
      * @throws RefRefusedException if an update is not allowed: one that tells of every table whose update is not; nothing was changed
      * @throws NoSuchTableException if a table does not exist; nothing was changed
+     * @throws MissingMetadataException if the metadata file of a table is not there; nothing was changed
+     * @throws InvalidMetadataException if the metadata file of a table is damaged; nothing was changed
      * @throws CommitFailedException if other commits won every attempt, or an update cannot be applied to newer metadata; nothing was changed
      * @throws CommitStateUnknownException if it is not known whether the commit is durable; no file was deleted
      */
@@ -197,7 +199,7 @@ public final class RefCommitter
         List<RefRefusedException> refusals = new ArrayList<>();
         updates.forEach((name, update) -> {
             TablePointer pointer = state.find(name, PointerKind.TABLE).orElseThrow(() -> new NoSuchTableException("Table does not exist: %s", name));
-            TableMetadata before = files.read(io, pointer.metadataLocation());
+            TableMetadata before = files.read(io, name, pointer);
             try {
                 TableMetadata after = update.apply(new RefTarget(name, before, () -> log(pointer), io));
                 Step step = new Step(name, pointer, update, before, after);

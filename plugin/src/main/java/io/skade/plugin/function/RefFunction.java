@@ -54,6 +54,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
@@ -65,7 +66,7 @@ import static java.util.Locale.ENGLISH;
 import static java.util.Objects.requireNonNull;
 
 /**
- * A table function that shows refs. It reads the tables that the transaction reads.
+ * A table function that shows refs, or the store. It reads the tables that the transaction reads.
  */
 abstract class RefFunction
         extends AbstractConnectorTableFunction
@@ -140,6 +141,15 @@ abstract class RefFunction
         CatalogState state()
         {
             return state.get();
+        }
+
+        /**
+         * Those of some tables and views that the user may see.
+         */
+        Set<SchemaTableName> visibleTables(Set<SchemaTableName> names)
+        {
+            // the engine knows who asks and takes no other context
+            return accessControl.filterTables(null, names);
         }
 
         /**
