@@ -59,7 +59,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.stream.Collectors.joining;
 
 /**
- * Runs ref updates on one table or many: the only place where a table's pointer moves from one metadata file to the next.
+ * Runs ref updates on one table or many: the only place where a table's pointer moves from one metadata file to the next, but for a rebuild of the store.
  *
  * <p>Each attempt takes the newest catalog state, applies every update to the metadata it finds there, writes the new metadata files, and
  * asks the store to move all pointers from what it found to what it wrote. The store refuses if any pointer is another one by then; that is a
@@ -285,10 +285,17 @@ public final class RefCommitter
             deleteFiles(io, written);
             throw e;
         }
-        if (result instanceof Conflict) {
-            deleteFiles(io, written);
+        if (result instanceof Conflict conflict) {
+            // a rebuild of the store may have taken a file that it found
+            deleteFiles(io, written.stream().filter(file -> !isTaken(conflict, file.document().location())).toList());
         }
         return result;
+    }
+
+    private static boolean isTaken(Conflict conflict, String location)
+    {
+        return conflict.mismatches().stream()
+                .anyMatch(mismatch -> mismatch instanceof PointerMismatch pointer && pointer.actual().filter(actual -> actual.metadataLocation().equals(location)).isPresent());
     }
 
     private void deleteFiles(FileIO io, List<Written> written)

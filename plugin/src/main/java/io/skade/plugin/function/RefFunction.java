@@ -34,6 +34,7 @@ import io.trino.spi.connector.ColumnSchema;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.ConnectorTransactionHandle;
+import io.trino.spi.connector.SchemaRoutineName;
 import io.trino.spi.connector.SchemaTableName;
 import io.trino.spi.connector.TableNotFoundException;
 import io.trino.spi.function.table.AbstractConnectorTableFunction;
@@ -89,6 +90,14 @@ abstract class RefFunction
     static ArgumentSpecification withDefault(String name, String defaultValue)
     {
         return ScalarArgumentSpecification.builder().name(name.toUpperCase(ENGLISH)).type(VARCHAR).defaultValue(Slices.utf8Slice(defaultValue)).build();
+    }
+
+    /**
+     * NULL if it is not given.
+     */
+    static ArgumentSpecification optional(String name)
+    {
+        return ScalarArgumentSpecification.builder().name(name.toUpperCase(ENGLISH)).type(VARCHAR).defaultValue(null).build();
     }
 
     /**
@@ -153,11 +162,27 @@ abstract class RefFunction
         }
 
         /**
+         * @throws io.trino.spi.security.AccessDeniedException if the user may not call a procedure of the schema {@code system}
+         */
+        void checkCanExecuteProcedure(String procedure)
+        {
+            accessControl.checkCanExecuteProcedure(null, new SchemaRoutineName("system", procedure));
+        }
+
+        /**
          * The value of an argument, neither NULL nor empty.
          */
         String string(String name)
         {
             return checkGiven(name, (Slice) value(name));
+        }
+
+        /**
+         * The value of an argument, not empty; empty if it is NULL.
+         */
+        Optional<String> findString(String name)
+        {
+            return Optional.ofNullable((Slice) value(name)).map(value -> checkGiven(name, value));
         }
 
         /**
