@@ -137,6 +137,12 @@ final class SharedStores
             return store.trimLog(before);
         }
 
+        @Override
+        public void backup(Path folder)
+        {
+            store.backup(folder);
+        }
+
         @PreDestroy
         @Override
         public synchronized void close()

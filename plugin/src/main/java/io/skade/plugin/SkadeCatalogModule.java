@@ -22,6 +22,7 @@ import com.google.inject.Module;
 import com.google.inject.Provides;
 import com.google.inject.Scopes;
 import com.google.inject.Singleton;
+import io.skade.plugin.catalog.SkadeStoreOperations;
 import io.skade.plugin.catalog.SkadeTableOperationsProvider;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
@@ -72,6 +73,7 @@ class SkadeCatalogModule
         binder.bind(IcebergTableOperationsProvider.class).to(SkadeTableOperationsProvider.class).in(Scopes.SINGLETON);
         binder.bind(TrinoCatalogFactory.class).to(SkadeTrinoCatalogFactory.class).in(Scopes.SINGLETON);
         binder.bind(SkadeTables.class).in(Scopes.SINGLETON);
+        binder.bind(SkadeStoreOperations.class).in(Scopes.SINGLETON);
         binder.bind(Transactions.class).in(Scopes.SINGLETON);
         newExporter(binder).export(RefCommitter.class).withGeneratedName();
         newExporter(binder).export(MetadataFiles.class).withGeneratedName();

@@ -30,6 +30,7 @@ public class SkadeConfig
 {
     private Path storePath;
     private String warehouse;
+    private Optional<Path> backupPath = Optional.empty();
     private Optional<String> readRef = Optional.empty();
     private DataSize metadataCacheMaxSize = DataSize.of(256, MEGABYTE);
     private boolean localSync = true;
@@ -61,6 +62,19 @@ public class SkadeConfig
     public SkadeConfig setWarehouse(String warehouse)
     {
         this.warehouse = warehouse;
+        return this;
+    }
+
+    public Optional<Path> getBackupPath()
+    {
+        return backupPath;
+    }
+
+    @Config("skade.backup.path")
+    @ConfigDescription("Folder on the coordinator's disk under which backup_store puts its backups; there are none if not set")
+    public SkadeConfig setBackupPath(Path backupPath)
+    {
+        this.backupPath = Optional.ofNullable(backupPath);
         return this;
     }
 

@@ -16,6 +16,7 @@ package io.skade.plugin;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.inject.Inject;
+import io.skade.plugin.catalog.SkadeStoreOperations;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
 import io.skade.plugin.catalog.TransactionState;
@@ -24,6 +25,7 @@ import io.skade.plugin.function.SkadeFunctionProvider;
 import io.skade.plugin.function.SkadeSplitManager;
 import io.skade.procedure.RefProcedure;
 import io.skade.procedure.RefProcedures;
+import io.skade.procedure.StoreProcedures;
 import io.trino.plugin.iceberg.IcebergConnector;
 import io.trino.plugin.iceberg.IcebergTransactionManager;
 import io.trino.spi.catalog.CatalogName;
@@ -64,6 +66,7 @@ public class SkadeConnector
     private final IcebergTransactionManager transactionManager;
     private final Transactions transactions;
     private final SkadeTables tables;
+    private final SkadeStoreOperations storeOperations;
     private final CatalogName catalogName;
     private final TypeManager typeManager;
     private final BranchProperties branchProperties;
@@ -76,6 +79,7 @@ public class SkadeConnector
             IcebergTransactionManager transactionManager,
             Transactions transactions,
             SkadeTables tables,
+            SkadeStoreOperations storeOperations,
             CatalogName catalogName,
             TypeManager typeManager,
             BranchProperties branchProperties,
@@ -86,6 +90,7 @@ public class SkadeConnector
         this.transactionManager = requireNonNull(transactionManager, "transactionManager is null");
         this.transactions = requireNonNull(transactions, "transactions is null");
         this.tables = requireNonNull(tables, "tables is null");
+        this.storeOperations = requireNonNull(storeOperations, "storeOperations is null");
         this.catalogName = requireNonNull(catalogName, "catalogName is null");
         this.typeManager = requireNonNull(typeManager, "typeManager is null");
         this.branchProperties = requireNonNull(branchProperties, "branchProperties is null");
@@ -127,10 +132,13 @@ public class SkadeConnector
     @Override
     public Set<Procedure> getProcedures()
     {
-        Set<Procedure> verbs = RefProcedures.all(tables);
-        Set<String> names = verbs.stream().map(Procedure::getName).collect(toImmutableSet());
+        Set<Procedure> own = ImmutableSet.<Procedure>builder()
+                .addAll(RefProcedures.all(tables))
+                .addAll(StoreProcedures.all(storeOperations))
+                .build();
+        Set<String> names = own.stream().map(Procedure::getName).collect(toImmutableSet());
         return ImmutableSet.<Procedure>builder()
-                .addAll(verbs)
+                .addAll(own)
                 .addAll(iceberg.getProcedures().stream()
                         .filter(procedure -> !names.contains(procedure.getName()))
                         .map(GuardedProcedures::guard)

@@ -22,6 +22,7 @@ import io.skade.plugin.catalog.StatementReads;
 import io.skade.plugin.catalog.TransactionState;
 import io.skade.plugin.function.RefDiffFunction;
 import io.skade.plugin.function.RowsHandle;
+import io.skade.plugin.function.StoreRowsHandle;
 import io.skade.plugin.system.HistoryTable;
 import io.skade.plugin.system.PartitionsTable;
 import io.skade.plugin.system.RefLogTable;
@@ -40,6 +41,7 @@ import io.skade.ref.TableMove;
 import io.skade.store.TablePointer;
 import io.trino.plugin.base.classloader.ClassLoaderSafeConnectorMetadata;
 import io.trino.plugin.base.classloader.ClassLoaderSafeSystemTable;
+import io.trino.plugin.iceberg.CorruptedIcebergTableHandle;
 import io.trino.plugin.iceberg.IcebergColumnHandle;
 import io.trino.plugin.iceberg.IcebergMergeTableHandle;
 import io.trino.plugin.iceberg.IcebergTableCredentials;
@@ -281,6 +283,10 @@ public class SkadeMetadata
     @Override
     public boolean isView(ConnectorSession session, SchemaTableName viewName)
     {
+        if (RefTableName.isPlain(viewName)) {
+            // one that cannot be read is a view as well, and can be dropped
+            return tables.viewExists(viewName, state);
+        }
         return getView(session, viewName).isPresent();
     }
 
@@ -445,7 +451,10 @@ public class SkadeMetadata
 
     private TableMove commit(ConnectorSession session, ConnectorTableHandle tableHandle, RefUpdate update)
     {
-        return commit(session, ((IcebergTableHandle) tableHandle).getSchemaTableName(), update);
+        return switch (tableHandle) {
+            case CorruptedIcebergTableHandle corrupted -> throw corrupted.createException();
+            default -> commit(session, ((IcebergTableHandle) tableHandle).getSchemaTableName(), update);
+        };
     }
 
     private TableMove commit(ConnectorSession session, SchemaTableName table, RefUpdate update)
@@ -566,7 +575,7 @@ public class SkadeMetadata
     public Optional<ConnectorTableCredentials> getTableCredentials(ConnectorSession session, ConnectorTableFunctionHandle tableFunctionHandle)
     {
         return switch (tableFunctionHandle) {
-            case RowsHandle _ -> Optional.empty();
+            case RowsHandle _, StoreRowsHandle _ -> Optional.empty();
             case RefDiffFunction.Handle _ -> Optional.of(IcebergTableCredentials.forFileIO(tables.fileIo(session)));
             default -> super.getTableCredentials(session, tableFunctionHandle);
         };

@@ -21,6 +21,7 @@ import io.skade.store.PointerCommit;
 import io.skade.store.PointerStore;
 import io.skade.store.StoreException;
 
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -77,6 +78,12 @@ final class WorkerStore
 
     @Override
     public int trimLog(Instant before)
+    {
+        throw notHere();
+    }
+
+    @Override
+    public void backup(Path folder)
     {
         throw notHere();
     }

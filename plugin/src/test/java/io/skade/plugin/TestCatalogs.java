@@ -71,6 +71,8 @@ class TestCatalogs
             "publish_branches('tpch', 'side')",
             "rollback_tables('tpch', 'gold')",
             "rollback_to_snapshot('tpch', 'guarded', 1)",
+            "backup_store('daily')",
+            "rebuild_store()",
             "register_table('tpch', 'again', 'local:///nowhere')",
             "unregister_table('tpch', 'guarded')");
 

@@ -38,8 +38,10 @@ import static java.util.Objects.requireNonNull;
 
 /**
  * A procedure of the schema {@code system}.
+ *
+ * @param <T> what it needs of the connector
  */
-abstract class CallProcedure
+abstract class CallProcedure<T>
 {
     static final Type VARCHAR_ARRAY = new ArrayType(VARCHAR);
 
@@ -93,16 +95,16 @@ abstract class CallProcedure
         return name;
     }
 
-    final Procedure bind(TableLoader tables)
+    final Procedure bind(T connector)
     {
-        requireNonNull(tables, "tables is null");
+        requireNonNull(connector, "connector is null");
         return ProcedureBody.procedure(name, signature, (accessControl, session, values) -> {
             Map<String, Object> byName = new HashMap<>();
             for (int i = 0; i < values.length; i++) {
                 byName.put(lowerCaseName(signature.get(i)), values[i]);
             }
             try (ThreadContextClassLoader _ = new ThreadContextClassLoader(CallProcedure.class.getClassLoader())) {
-                call(tables, accessControl, session, new ArgumentValues(byName));
+                call(connector, accessControl, session, new ArgumentValues(byName));
             }
             catch (RefRefusedException e) {
                 throw ProcedureErrors.translate(e);
@@ -113,5 +115,5 @@ abstract class CallProcedure
     /**
      * @throws RefRefusedException if a value cannot be used, or what is asked for is not allowed
      */
-    abstract void call(TableLoader tables, ConnectorAccessControl accessControl, ConnectorSession session, ArgumentValues values);
+    abstract void call(T connector, ConnectorAccessControl accessControl, ConnectorSession session, ArgumentValues values);
 }

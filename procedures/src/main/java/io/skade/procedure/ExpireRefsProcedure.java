@@ -35,7 +35,7 @@ import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
  * there is none, so that who may change nothing is always told so.
  */
 final class ExpireRefsProcedure
-        extends CallProcedure
+        extends CallProcedure<TableLoader>
 {
     ExpireRefsProcedure()
     {

@@ -45,7 +45,7 @@ import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
  * A verb on many tables of a schema: one commit, all or nothing. The tables are those that are listed, or all that have the ref that the verb is for.
  */
 abstract class ManyTablesProcedure
-        extends CallProcedure
+        extends CallProcedure<TableLoader>
 {
     /**
      * @param arguments what stands between schema and tables

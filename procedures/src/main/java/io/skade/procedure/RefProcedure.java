@@ -35,7 +35,7 @@ import static java.util.Objects.requireNonNull;
  * {@code CALL} and {@code ALTER TABLE .. EXECUTE}, share {@link #read}.
  */
 public abstract class RefProcedure
-        extends CallProcedure
+        extends CallProcedure<TableLoader>
 {
     private final String schemaArgument;
     private final String tableArgument;

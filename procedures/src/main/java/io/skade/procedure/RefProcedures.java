@@ -50,7 +50,7 @@ public final class RefProcedures
             new UndoRefProcedure(),
             new RollbackToSnapshotProcedure());
 
-    private static final List<CallProcedure> OTHERS = ImmutableList.of(
+    private static final List<CallProcedure<TableLoader>> OTHERS = ImmutableList.of(
             new ExpireRefsProcedure(),
             new CreateBranchesProcedure(),
             new CreateTagsProcedure(),

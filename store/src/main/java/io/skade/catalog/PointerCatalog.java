@@ -16,6 +16,8 @@ package io.skade.catalog;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
+import io.skade.ref.InvalidMetadataException;
+import io.skade.ref.MissingMetadataException;
 import io.skade.ref.PointerTableOperations;
 import io.skade.ref.RefChanges;
 import io.skade.ref.RefCommitter;
@@ -46,7 +48,6 @@ import org.apache.iceberg.exceptions.NamespaceNotEmptyException;
 import org.apache.iceberg.exceptions.NoSuchNamespaceException;
 import org.apache.iceberg.exceptions.NoSuchTableException;
 import org.apache.iceberg.exceptions.NoSuchViewException;
-import org.apache.iceberg.exceptions.NotFoundException;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.util.LocationUtil;
 import org.apache.iceberg.util.PropertyUtil;
@@ -162,10 +163,10 @@ public final class PointerCatalog
         if (purge) {
             TableMetadata metadata;
             try {
-                metadata = committer.files().read(io, dropped.get().metadataLocation());
+                metadata = committer.files().read(io, identifier, dropped.get());
             }
-            catch (NotFoundException e) {
-                // a table without its metadata file has nothing that could be found from it
+            catch (MissingMetadataException | InvalidMetadataException e) {
+                // a table without its metadata has nothing that could be found from it
                 return true;
             }
             CatalogUtil.dropTableData(io, metadata);

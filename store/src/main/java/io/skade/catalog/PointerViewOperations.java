@@ -14,7 +14,10 @@
 package io.skade.catalog;
 
 import com.google.common.collect.ImmutableList;
+import io.skade.ref.InvalidMetadataException;
 import io.skade.ref.LocalDisk;
+import io.skade.ref.MetadataFiles;
+import io.skade.ref.MissingMetadataException;
 import io.skade.ref.RefCommitter;
 import io.skade.store.CommitAuthor;
 import io.skade.store.CommitResult.Committed;
@@ -36,7 +39,6 @@ import org.apache.iceberg.exceptions.NoSuchViewException;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.view.BaseViewOperations;
 import org.apache.iceberg.view.ViewMetadata;
-import org.apache.iceberg.view.ViewMetadataParser;
 
 import java.util.List;
 import java.util.Optional;
@@ -50,6 +52,7 @@ final class PointerViewOperations
         extends BaseViewOperations
 {
     private static final int MAX_ATTEMPTS = 100;
+    private static final int MAX_READS = 5;
 
     private final PointerStore store;
     private final TableIdentifier name;
@@ -70,8 +73,13 @@ final class PointerViewOperations
     protected void doRefresh()
     {
         store.state().find(name, PointerKind.VIEW).ifPresentOrElse(
-                pointer -> refreshFromMetadataLocation(pointer.metadataLocation()),
+                pointer -> refreshFromMetadataLocation(pointer.metadataLocation(), PointerViewOperations::mayPass, MAX_READS, _ -> MetadataFiles.readView(io, name, pointer)),
                 this::disableRefresh);
+    }
+
+    private static boolean mayPass(Exception failure)
+    {
+        return !(failure instanceof MissingMetadataException) && !(failure instanceof InvalidMetadataException);
     }
 
     @Override
@@ -114,7 +122,7 @@ final class PointerViewOperations
         if (pointer.metadataLocation().equals(base.metadataFileLocation())) {
             return metadata;
         }
-        ViewMetadata newest = ViewMetadataParser.read(io.newInputFile(pointer.metadataLocation()));
+        ViewMetadata newest = MetadataFiles.readView(io, name, pointer);
         if (!newest.uuid().equals(base.uuid())) {
             throw new CommitFailedException("Commit failed: view %s was dropped and created again: uuid %s is now %s", name, base.uuid(), newest.uuid());
         }

@@ -13,24 +13,34 @@
  */
 package io.skade.ref;
 
+import com.fasterxml.jackson.core.JacksonException;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.google.common.base.Throwables;
 import io.skade.store.MetadataDocument;
+import io.skade.store.TablePointer;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.TableProperties;
+import org.apache.iceberg.catalog.TableIdentifier;
+import org.apache.iceberg.exceptions.NotFoundException;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.util.LocationUtil;
+import org.apache.iceberg.view.ViewMetadata;
+import org.apache.iceberg.view.ViewMetadataParser;
 import org.weakref.jmx.Managed;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.zip.ZipException;
 
 import static java.lang.Math.toIntExact;
 import static java.util.Locale.ROOT;
@@ -112,6 +122,52 @@ public final class MetadataFiles
     }
 
     /**
+     * The metadata that a pointer points at, as {@link #read(FileIO, String)}.
+     *
+     * @throws MissingMetadataException if there is no such file
+     * @throws InvalidMetadataException if the file has other content than metadata
+     */
+    public TableMetadata read(FileIO io, TableIdentifier name, TablePointer pointer)
+    {
+        return read(name, pointer, location -> read(io, location));
+    }
+
+    /**
+     * The metadata of the view that a pointer points at. It is not kept.
+     *
+     * @throws MissingMetadataException if there is no such file
+     * @throws InvalidMetadataException if the file has other content than metadata
+     */
+    public static ViewMetadata readView(FileIO io, TableIdentifier name, TablePointer pointer)
+    {
+        return read(name, pointer, location -> ViewMetadataParser.read(io.newInputFile(location)));
+    }
+
+    private static <T> T read(TableIdentifier name, TablePointer pointer, Function<String, T> reader)
+    {
+        String location = pointer.metadataLocation();
+        try {
+            return reader.apply(location);
+        }
+        catch (NotFoundException e) {
+            throw new MissingMetadataException(name, location, e);
+        }
+        catch (RuntimeException e) {
+            throw isDamage(e) ? new InvalidMetadataException(name, location, e) : e;
+        }
+    }
+
+    /**
+     * Whether a file could not be read because of its content. What the disk or the network did may pass.
+     */
+    public static boolean isDamage(RuntimeException failure)
+    {
+        return Throwables.getCausalChain(failure).stream()
+                .filter(IOException.class::isInstance)
+                .allMatch(cause -> cause instanceof JacksonException || cause instanceof EOFException || cause instanceof ZipException);
+    }
+
+    /**
      * Something derived from the metadata in a file, kept like the metadata itself.
      *
      * @param derivation tells derived values of one file apart
@@ -175,7 +231,7 @@ public final class MetadataFiles
     /**
      * The version number in the name of a metadata file, -1 if the name has none.
      */
-    static int version(String location)
+    public static int version(String location)
     {
         Matcher matcher = VERSION.matcher(location);
         return matcher.matches() ? Integer.parseInt(matcher.group(1)) : -1;

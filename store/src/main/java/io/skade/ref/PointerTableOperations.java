@@ -93,7 +93,7 @@ public final class PointerTableOperations
             // the same object: Iceberg takes another one for a change of the table
             return;
         }
-        TableMetadata found = pointer.map(value -> committer.files().read(io, value.metadataLocation())).orElse(null);
+        TableMetadata found = pointer.map(value -> committer.files().read(io, name, value)).orElse(null);
         if (current != null && found != null && current.uuid() != null && !current.uuid().equals(found.uuid())) {
             throw new CommitFailedException("Table %s was dropped and created again: uuid %s is now %s", name, current.uuid(), found.uuid());
         }

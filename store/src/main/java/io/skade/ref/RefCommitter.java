@@ -63,7 +63,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static java.util.stream.Collectors.joining;
 
 /**
- * Runs ref updates on one table or many: the only place where a table's pointer moves from one metadata file to the next.
+ * Runs ref updates on one table or many: the only place where a table's pointer moves from one metadata file to the next, but for a rebuild of the store.
  *
  * <p>Each attempt takes the newest catalog state, applies every update to the metadata it finds there, writes the new metadata files, and
  * asks the store to move all pointers from what it found to what it wrote. The store refuses if any pointer is another one by then; that is a
@@ -127,6 +127,8 @@ public final class RefCommitter
      * @return what became of the tables, in the order of {@code updates}
      * @throws RefRefusedException if an update is not allowed: one that tells of every table whose update is not; nothing was changed
      * @throws NoSuchTableException if a table does not exist; nothing was changed
+     * @throws MissingMetadataException if the metadata file of a table is not there; nothing was changed
+     * @throws InvalidMetadataException if the metadata file of a table is damaged; nothing was changed
      * @throws CommitFailedException if other commits won every attempt, or an update cannot be applied to newer metadata; nothing was changed
      * @throws CommitStateUnknownException if it is not known whether the commit is durable; no file was deleted
      */
@@ -253,7 +255,7 @@ public final class RefCommitter
         List<RefRefusedException> refusals = new ArrayList<>();
         updates.forEach((name, update) -> {
             TablePointer pointer = state.find(name, PointerKind.TABLE).orElseThrow(() -> new NoSuchTableException("Table does not exist: %s", name));
-            TableMetadata before = files.read(io, pointer.metadataLocation());
+            TableMetadata before = files.read(io, name, pointer);
             try {
                 TableMetadata after = update.apply(new RefTarget(name, before, () -> log(pointer), io));
                 Step step = new Step(name, pointer, update, before, after);
@@ -341,10 +343,17 @@ public final class RefCommitter
             deleteFiles(io, written);
             throw e;
         }
-        if (result instanceof Conflict) {
-            deleteFiles(io, written);
+        if (result instanceof Conflict conflict) {
+            // a rebuild of the store may have taken a file that it found
+            deleteFiles(io, written.stream().filter(file -> !isTaken(conflict, file.document().location())).toList());
         }
         return result;
+    }
+
+    private static boolean isTaken(Conflict conflict, String location)
+    {
+        return conflict.mismatches().stream()
+                .anyMatch(mismatch -> mismatch instanceof PointerMismatch pointer && pointer.actual().filter(actual -> actual.metadataLocation().equals(location)).isPresent());
     }
 
     private void deleteFiles(FileIO io, List<Written> written)

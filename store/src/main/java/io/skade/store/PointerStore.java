@@ -15,6 +15,7 @@ package io.skade.store;
 
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +81,16 @@ public interface PointerStore
      * @throws StoreException if the store is closed or cannot write; some entries may be gone then
      */
     int trimLog(Instant before);
+
+    /**
+     * Adds a backup to a folder of the local disk, which is made if it is absent. It has every commit that was acknowledged before the call, and of those
+     * that are made meanwhile all up to some one. Commits go on. What a backup has in common with those before it in the folder is not written again.
+     * One backup is made at a time.
+     *
+     * @throws StoreException if the store is closed, the folder holds backups of another store, or the backup cannot be written; the backups that
+     *         were there before are as they were
+     */
+    void backup(Path folder);
 
     /**
      * Waits for the calls in flight, then closes. Calls made afterwards throw {@link StoreException}. Closing twice is allowed.

@@ -183,7 +183,7 @@ final class RocksDbFiles
             CRC32C checksum = new CRC32C();
             checksum.update(file.slice(offset + 6, 1 + length));
             int value = (int) checksum.getValue();
-            return file.getInt(offset) == ((value >>> 15) | (value << 17)) + 0xa282ead8;
+            return file.getInt(offset) == ((value >>> 15) | (value << 17)) + 0xA282EAD8;
         }
     }
 

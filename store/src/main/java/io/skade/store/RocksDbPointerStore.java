@@ -22,10 +22,15 @@ import io.skade.store.CommitResult.Mismatch;
 import io.skade.store.LogEntry.TableChange;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
+import org.rocksdb.BackupEngine;
+import org.rocksdb.BackupEngineOptions;
+import org.rocksdb.BackupInfo;
 import org.rocksdb.CompressionType;
+import org.rocksdb.Env;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.Options;
+import org.rocksdb.RestoreOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
@@ -39,6 +44,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,6 +112,7 @@ public final class RocksDbPointerStore
     private RocksDB db; // guarded by openLock, null if it could not be opened again
     private boolean closed; // guarded by openLock
 
+    private final ReentrantLock backupLock = new ReentrantLock();
     private final ReentrantLock writerLock = new ReentrantLock();
     private final Queue<Waiting> waiting = new ArrayDeque<>(); // guarded by itself
     private Optional<FailedWrite> failure = Optional.empty(); // guarded by writerLock, or by the write side of openLock
@@ -726,6 +733,111 @@ public final class RocksDbPointerStore
     }
 
     @Override
+    public void backup(Path backups)
+    {
+        Path target = backups.toAbsolutePath();
+        whileReadable(opened -> {
+            backupLock.lock();
+            try (BackupEngineOptions backupOptions = backupOptions(Files.createDirectories(target));
+                    BackupEngine engine = BackupEngine.open(Env.getDefault(), backupOptions)) {
+                for (BackupInfo backup : engine.getBackupInfo()) {
+                    if (!backup.appMetadata().equals(folder.toString())) {
+                        throw new StoreException("Cannot back up the store in %s to %s: it holds backups of the store in %s".formatted(folder, target, backup.appMetadata()));
+                    }
+                }
+                // the log travels with the backup, so nothing has to be flushed for it
+                engine.createNewBackupWithMetadata(opened, folder.toString(), false);
+            }
+            catch (IOException e) {
+                throw new StoreException("Cannot back up the store in %s to %s: %s".formatted(folder, target, e), e);
+            }
+            catch (RocksDBException e) {
+                throw new StoreException("Cannot back up the store in %s to %s: %s".formatted(folder, target, e.getMessage()), e);
+            }
+            finally {
+                backupLock.unlock();
+            }
+            return null;
+        });
+    }
+
+    private static BackupEngineOptions backupOptions(Path backups)
+    {
+        return new BackupEngineOptions(backups.toString())
+                .setShareTableFiles(true)
+                .setShareFilesWithChecksum(true)
+                .setBackupLogFiles(true)
+                .setSync(true);
+    }
+
+    /**
+     * Makes a store of the newest backup in a folder.
+     *
+     * @param folder where the store shall be, empty or absent
+     * @return the state of the store
+     * @throws StoreException if there is no backup, if {@code folder} holds something, or if a file is damaged or cannot be written; {@code folder} is
+     *         empty then or has what it had
+     */
+    public static CatalogState restore(Path backups, Path folder)
+    {
+        Path source = backups.toAbsolutePath();
+        Path target = folder.toAbsolutePath();
+        // the engine would make one
+        if (!Files.isDirectory(source.resolve("meta"))) {
+            throw new StoreException("There is no backup in " + source);
+        }
+        try {
+            Files.createDirectories(target);
+            try (Stream<Path> content = Files.list(target)) {
+                if (content.findAny().isPresent()) {
+                    throw new StoreException("Cannot restore a store into %s: the folder is not empty".formatted(target));
+                }
+            }
+            try {
+                restoreNewest(source, target);
+                try (RocksDbPointerStore restored = open(target)) {
+                    return restored.state();
+                }
+            }
+            catch (RocksDBException | StoreException e) {
+                deleteContent(target);
+                throw e;
+            }
+        }
+        catch (IOException | RocksDBException e) {
+            throw new StoreException("Cannot restore the store in %s from %s: %s".formatted(target, source, e.getMessage()), e);
+        }
+    }
+
+    /**
+     * No thread of the engine writes any more when this returns or fails.
+     */
+    private static void restoreNewest(Path backups, Path folder)
+            throws RocksDBException
+    {
+        RocksDB.loadLibrary();
+        try (BackupEngineOptions backupOptions = backupOptions(backups);
+                BackupEngine engine = BackupEngine.open(Env.getDefault(), backupOptions);
+                RestoreOptions restoreOptions = new RestoreOptions(false)) {
+            if (engine.getBackupInfo().isEmpty()) {
+                throw new StoreException("There is no backup in " + backups);
+            }
+            engine.restoreDbFromLatestBackup(folder.toString(), folder.toString(), restoreOptions);
+        }
+    }
+
+    private static void deleteContent(Path folder)
+            throws IOException
+    {
+        // a store has files only
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    @Override
     public void close()
     {
         openLock.writeLock().lock();
@@ -791,7 +903,7 @@ public final class RocksDbPointerStore
     {
         return whileOpen(() -> {
             if (db == null) {
-                throw new StoreException("The log of the store in %s cannot be read since a write failed and it could not be opened again. The next commit tries it".formatted(folder));
+                throw new StoreException("The store in %s cannot be read since a write failed and it could not be opened again. The next commit tries it".formatted(folder));
             }
             try {
                 return call.apply(db);

@@ -22,6 +22,8 @@ import io.skade.ref.SnapshotSelector.AtSnapshot;
 import io.skade.store.InterceptedPointerStore;
 import io.skade.store.LogEntry;
 import io.skade.store.LogEntry.TableChange;
+import io.skade.store.PointerChange;
+import io.skade.store.PointerCommit;
 import io.skade.store.PointerStore;
 import io.skade.store.RefChange;
 import io.skade.store.StoreException;
@@ -308,6 +310,25 @@ class TestRefCommitter
         assertThat(lake.refs(T)).containsOnlyKeys("main");
         assertThat(lake.load(T).properties()).containsEntry("attempt", "99");
         assertThat(lake.metadataFiles()).hasSize(102);
+    }
+
+    /**
+     * A rebuild of the store takes the file of a commit that is under way. The commit loses, and must not delete it.
+     */
+    @Test
+    void testFileThatARebuildTook()
+    {
+        createTableWithSnapshot(T);
+        InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
+        store.intercept(commit -> {
+            PointerChange change = commit.pointers().getFirst();
+            lake.store().commit(PointerCommit.of(ALICE, new PointerChange(T, change.expected(), change.next(), "rebuild", change.refChanges())));
+            return lake.store().commit(commit);
+        });
+        assertThatThrownBy(() -> lake.over(store).commit(T, tag("v1")))
+                .isInstanceOf(RefRefusedException.class)
+                .hasMessageContaining("already exists");
+        assertThat(TableMetadataParser.read(lake.io(), lake.pointer(T).metadataLocation()).refs()).containsOnlyKeys("main", "v1");
     }
 
     @Test

@@ -24,6 +24,7 @@ import io.skade.store.LogEntry.TableChange;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
 
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -185,6 +186,12 @@ public final class InMemoryPointerStore
             count++;
         }
         return count;
+    }
+
+    @Override
+    public void backup(Path folder)
+    {
+        throw new UnsupportedOperationException("What is in memory has no backup");
     }
 
     @Override

@@ -15,6 +15,7 @@ package io.skade.store;
 
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -127,6 +128,12 @@ public final class InterceptedPointerStore
     public int trimLog(Instant before)
     {
         return store.trimLog(before);
+    }
+
+    @Override
+    public void backup(Path folder)
+    {
+        store.backup(folder);
     }
 
     @Override

@@ -84,7 +84,7 @@ final class SkadeTableOperations
             throw ProcedureErrors.translate(e);
         }
         catch (RuntimeException e) {
-            throw translateMetadataException(e, getSchemaTableName().toString());
+            throw translateMetadataException(DamagedTables.translate(e), getSchemaTableName().toString());
         }
         if (refreshed == null) {
             throw new TableNotFoundException(getSchemaTableName());

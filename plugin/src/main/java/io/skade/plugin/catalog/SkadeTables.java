@@ -17,7 +17,6 @@ import com.google.inject.Inject;
 import io.skade.plugin.SkadeConfig;
 import io.skade.procedure.TableLoader;
 import io.skade.ref.BranchTableOperations;
-import io.skade.ref.MetadataFiles;
 import io.skade.ref.PointerTableOperations;
 import io.skade.ref.RefCommitter;
 import io.skade.ref.RefUpdate;
@@ -41,7 +40,6 @@ import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
-import org.apache.iceberg.exceptions.NotFoundException;
 import org.apache.iceberg.io.FileIO;
 
 import java.util.List;
@@ -49,7 +47,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
 import static io.trino.plugin.iceberg.IcebergSessionProperties.isUseFileSizeFromMetadata;
 import static io.trino.spi.StandardErrorCode.INVALID_ARGUMENTS;
 import static java.util.Objects.requireNonNull;
@@ -106,13 +103,23 @@ public final class SkadeTables
     @Override
     public List<TableMove> commit(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates)
     {
-        return committer.commit(fileIo(session), author(session), updates);
+        try {
+            return committer.commit(fileIo(session), author(session), updates);
+        }
+        catch (RuntimeException e) {
+            throw DamagedTables.translate(e);
+        }
     }
 
     @Override
     public List<TableMove> dryRun(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates)
     {
-        return committer.dryRun(fileIo(session), updates);
+        try {
+            return committer.dryRun(fileIo(session), updates);
+        }
+        catch (RuntimeException e) {
+            throw DamagedTables.translate(e);
+        }
     }
 
     @Override
@@ -122,11 +129,18 @@ public final class SkadeTables
     }
 
     /**
-     * The metadata that a pointer points at.
+     * The metadata that the pointer of a table points at.
+     *
+     * @throws TrinoException if the metadata file is gone or damaged
      */
-    public TableMetadata metadata(ConnectorSession session, TablePointer pointer)
+    TableMetadata metadata(ConnectorSession session, SchemaTableName table, TablePointer pointer)
     {
-        return files().read(fileIo(session), pointer.metadataLocation());
+        try {
+            return committer.files().read(fileIo(session), identifier(table), pointer);
+        }
+        catch (RuntimeException e) {
+            throw DamagedTables.translate(e);
+        }
     }
 
     /**
@@ -139,18 +153,23 @@ public final class SkadeTables
     }
 
     /**
+     * Whether the catalog shows a view of a name, in the state of a transaction.
+     */
+    public boolean viewExists(SchemaTableName view, TransactionState state)
+    {
+        return state.get().find(identifier(view), PointerKind.VIEW)
+                .filter(this::isVisible)
+                .isPresent();
+    }
+
+    /**
      * The metadata of a table that the catalog shows, in the state of a transaction; empty if there is no such table.
+     *
+     * @throws TrinoException if the metadata file is gone or damaged
      */
     public Optional<TableMetadata> findMetadata(ConnectorSession session, SchemaTableName table, TransactionState state)
     {
-        return findPointer(table, state).map(pointer -> {
-            try {
-                return metadata(session, pointer);
-            }
-            catch (NotFoundException e) {
-                throw new TrinoException(ICEBERG_MISSING_METADATA, "Metadata not found in metadata location for table %s: %s".formatted(table, pointer.metadataLocation()), e);
-            }
-        });
+        return findPointer(table, state).map(pointer -> metadata(session, table, pointer));
     }
 
     /**
@@ -169,8 +188,18 @@ public final class SkadeTables
         }
         return switch (ref.get()) {
             case RefTableName.AtBranch(_, String branch) -> new BranchTableOperations(operations, views, branch);
-            case RefTableName.AtSnapshot(_, long snapshotId) -> new SnapshotTableOperations(views.snapshot(operations.io(), operations.current(), snapshotId), operations.io());
+            case RefTableName.AtSnapshot(_, long snapshotId) -> new SnapshotTableOperations(views.snapshot(operations.io(), current(operations), snapshotId), operations.io());
         };
+    }
+
+    private static TableMetadata current(TableOperations operations)
+    {
+        try {
+            return operations.current();
+        }
+        catch (RuntimeException e) {
+            throw DamagedTables.translate(e);
+        }
     }
 
     /**
@@ -203,11 +232,6 @@ public final class SkadeTables
     FileIO fileIo(String user)
     {
         return fileIoFactory.create(fileSystemFactory.create(ConnectorIdentity.ofUser(user)), true);
-    }
-
-    private MetadataFiles files()
-    {
-        return committer.files();
     }
 
     static CommitAuthor author(ConnectorSession session)

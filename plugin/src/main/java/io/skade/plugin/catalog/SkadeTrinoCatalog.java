@@ -363,7 +363,22 @@ public final class SkadeTrinoCatalog
 
     private void checkNotProtected(ConnectorSession session, SchemaTableName name)
     {
-        state.get().find(identifier(name), PointerKind.TABLE).ifPresent(pointer -> checkNotProtected(name, tables.metadata(session, pointer)));
+        Optional<TablePointer> pointer = state.get().find(identifier(name), PointerKind.TABLE);
+        if (pointer.isEmpty()) {
+            return;
+        }
+        TableMetadata metadata;
+        try {
+            metadata = tables.metadata(session, name, pointer.get());
+        }
+        catch (TrinoException e) {
+            // a table that cannot be read has nothing to protect, and must not stay for ever
+            if (DamagedTables.isDamaged(e)) {
+                return;
+            }
+            throw e;
+        }
+        checkNotProtected(name, metadata);
     }
 
     private static void checkNotProtected(SchemaTableName name, TableMetadata metadata)
@@ -428,9 +443,9 @@ public final class SkadeTrinoCatalog
         definition.getOwner().ifPresent(owner -> properties.put(ICEBERG_VIEW_RUN_AS_OWNER, owner));
         definition.getComment().ifPresent(comment -> properties.put(COMMENT, comment));
         PointerCatalog catalog = catalog(session);
-        String location = Optional.of(identifier(schemaViewName))
-                .filter(view -> replace && catalog.viewExists(view))
-                .map(view -> catalog.loadView(view).location())
+        String location = Optional.of(schemaViewName)
+                .filter(_ -> replace && tables.viewExists(schemaViewName, state))
+                .map(_ -> loadView(session, schemaViewName).location())
                 .or(() -> IcebergViewProperties.getLocation(viewProperties).map(value -> stripTrailingSlash(value)))
                 .orElseGet(() -> defaultTableLocation(session, schemaViewName));
         ViewBuilder builder = catalog.buildView(identifier(schemaViewName))
@@ -499,7 +514,7 @@ public final class SkadeTrinoCatalog
                 getView(session, view).ifPresent(definition -> views.put(view, definition));
             }
             catch (TrinoException e) {
-                if (!e.getErrorCode().equals(ICEBERG_UNSUPPORTED_VIEW_DIALECT.toErrorCode())) {
+                if (!e.getErrorCode().equals(ICEBERG_UNSUPPORTED_VIEW_DIALECT.toErrorCode()) && !DamagedTables.isDamaged(e)) {
                     throw e;
                 }
                 log.debug(e, "View %s is not listed", view);
@@ -541,6 +556,9 @@ public final class SkadeTrinoCatalog
         }
         catch (NoSuchViewException e) {
             throw new ViewNotFoundException(viewName);
+        }
+        catch (RuntimeException e) {
+            throw DamagedTables.translate(e);
         }
     }
 

@@ -35,6 +35,7 @@ import io.trino.spi.connector.ColumnSchema;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorSession;
 import io.trino.spi.connector.ConnectorTransactionHandle;
+import io.trino.spi.connector.SchemaRoutineName;
 import io.trino.spi.connector.SchemaTableName;
 import io.trino.spi.connector.TableNotFoundException;
 import io.trino.spi.function.table.AbstractConnectorTableFunction;
@@ -55,6 +56,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
@@ -65,7 +67,7 @@ import static java.util.Locale.ENGLISH;
 import static java.util.Objects.requireNonNull;
 
 /**
- * A table function that shows refs. It reads the tables that the transaction reads.
+ * A table function that shows refs, or the store. It reads the tables that the transaction reads.
  */
 abstract class RefFunction
         extends AbstractConnectorTableFunction
@@ -88,6 +90,14 @@ abstract class RefFunction
     static ArgumentSpecification withDefault(String name, String defaultValue)
     {
         return ScalarArgumentSpecification.builder().name(name.toUpperCase(ENGLISH)).type(VARCHAR).defaultValue(Slices.utf8Slice(defaultValue)).build();
+    }
+
+    /**
+     * NULL if it is not given.
+     */
+    static ArgumentSpecification optional(String name)
+    {
+        return ScalarArgumentSpecification.builder().name(name.toUpperCase(ENGLISH)).type(VARCHAR).defaultValue(null).build();
     }
 
     /**
@@ -143,11 +153,36 @@ abstract class RefFunction
         }
 
         /**
+         * Those of some tables and views that the user may see.
+         */
+        Set<SchemaTableName> visibleTables(Set<SchemaTableName> names)
+        {
+            // the engine knows who asks and takes no other context
+            return accessControl.filterTables(null, names);
+        }
+
+        /**
+         * @throws io.trino.spi.security.AccessDeniedException if the user may not call a procedure of the schema {@code system}
+         */
+        void checkCanExecuteProcedure(String procedure)
+        {
+            accessControl.checkCanExecuteProcedure(null, new SchemaRoutineName("system", procedure));
+        }
+
+        /**
          * The value of an argument, neither NULL nor empty.
          */
         String string(String name)
         {
             return checkGiven(name, (Slice) value(name));
+        }
+
+        /**
+         * The value of an argument, not empty; empty if it is NULL.
+         */
+        Optional<String> findString(String name)
+        {
+            return Optional.ofNullable((Slice) value(name)).map(value -> checkGiven(name, value));
         }
 
         /**

@@ -89,7 +89,7 @@ public final class SkadeFunctionProvider
     public TableFunctionProcessorProviderFactory getTableFunctionProcessorProviderFactory(ConnectorTableFunctionHandle functionHandle)
     {
         return switch (functionHandle) {
-            case RowsHandle _, RefDiffFunction.Handle _ -> new ClassLoaderSafeTableFunctionProcessorProviderFactory(SplitProcessors::new, getClass().getClassLoader());
+            case RowsHandle _, StoreRowsHandle _, RefDiffFunction.Handle _ -> new ClassLoaderSafeTableFunctionProcessorProviderFactory(SplitProcessors::new, getClass().getClassLoader());
             default -> iceberg.getTableFunctionProcessorProviderFactory(functionHandle);
         };
     }

@@ -14,6 +14,7 @@
 package io.skade.plugin.function;
 
 import com.google.inject.Inject;
+import io.skade.plugin.catalog.SkadeStoreOperations;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
 import io.skade.plugin.catalog.Transactions;
@@ -46,15 +47,23 @@ public final class SkadeSplitManager
     private final ConnectorSplitManager iceberg;
     private final Transactions transactions;
     private final SkadeTables tables;
+    private final SkadeStoreOperations storeOperations;
     private final TrinoCatalogFactory catalogFactory;
     private final TypeManager typeManager;
 
     @Inject
-    public SkadeSplitManager(ConnectorSplitManager iceberg, Transactions transactions, SkadeTables tables, TrinoCatalogFactory catalogFactory, TypeManager typeManager)
+    public SkadeSplitManager(
+            ConnectorSplitManager iceberg,
+            Transactions transactions,
+            SkadeTables tables,
+            SkadeStoreOperations storeOperations,
+            TrinoCatalogFactory catalogFactory,
+            TypeManager typeManager)
     {
         this.iceberg = requireNonNull(iceberg, "iceberg is null");
         this.transactions = requireNonNull(transactions, "transactions is null");
         this.tables = requireNonNull(tables, "tables is null");
+        this.storeOperations = requireNonNull(storeOperations, "storeOperations is null");
         this.catalogFactory = requireNonNull(catalogFactory, "catalogFactory is null");
         this.typeManager = requireNonNull(typeManager, "typeManager is null");
     }
@@ -76,6 +85,7 @@ public final class SkadeSplitManager
         try (ThreadContextClassLoader _ = new ThreadContextClassLoader(getClass().getClassLoader())) {
             return switch (function) {
                 case RowsHandle handle -> new FixedSplitSource(handle.rows(session, tables, transactions.load(transaction)));
+                case StoreRowsHandle handle -> new FixedSplitSource(handle.rows(session, storeOperations));
                 case RefDiffFunction.Handle handle -> new ClassLoaderSafeConnectorSplitSource(
                         new RefDiffSplitSource(loadTable(transaction, session, handle), SchemaParser.fromJson(handle.schemaJson()), handle.snapshotIds(), typeManager),
                         getClass().getClassLoader());

@@ -17,6 +17,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
 import io.airlift.json.JsonMapperProvider;
 import io.airlift.slice.Slices;
 import io.skade.plugin.function.RefDiffSplit.ChangeType;
@@ -65,6 +66,9 @@ class TestFunctionHandles
         assertRoundTrip(new AncestorsOfFunction.Handle(TABLE, OptionalLong.of(Long.MIN_VALUE)));
         assertRoundTrip(new AncestorsOfFunction.Handle(TABLE, OptionalLong.empty()));
         assertRoundTrip(new RefGraphFunction.Handle(TABLE));
+        assertRoundTrip(new CheckStoreFunction.Handle(ImmutableSet.of(TABLE)));
+        assertRoundTrip(new RebuildPreviewFunction.Handle(Optional.of("local:///warehouse")));
+        assertRoundTrip(new RebuildPreviewFunction.Handle(Optional.empty()));
         assertRoundTrip(new PublishPreviewFunction.Handle(ImmutableList.of(TABLE), "Äudit", "main"));
         assertRoundTrip(new RefDiffFunction.Handle(TABLE, "{}", "{ }", ImmutableMap.of(0, "[]", 7, "[ ]"), Optional.of("[]"), ImmutableList.of(1L, Long.MAX_VALUE)));
     }
