@@ -171,7 +171,8 @@ public final class RocksDbPointerStore
                 .setSync(true)
                 .setDisableWAL(false);
         try {
-            boolean isNew = !RocksDbFiles.holdsTables(folder);
+            // the holder is written after the first record
+            boolean isNew = holder.size() == 0 || !RocksDbFiles.holdsData(folder);
             this.db = openDb();
             checkFormat(db, isNew);
             Content content = readContent(db);
