@@ -16,6 +16,7 @@ package io.skade.ref;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import io.airlift.log.Logger;
+import io.skade.ref.MetadataFiles.Written;
 import io.skade.store.CatalogState;
 import io.skade.store.CommitAuthor;
 import io.skade.store.CommitResult;
@@ -24,7 +25,6 @@ import io.skade.store.CommitResult.Conflict;
 import io.skade.store.CommitResult.Mismatch;
 import io.skade.store.CommitResult.NamespaceMissing;
 import io.skade.store.CommitResult.PointerMismatch;
-import io.skade.ref.MetadataFiles.Written;
 import io.skade.store.LogEntry.TableChange;
 import io.skade.store.MetadataDocument;
 import io.skade.store.PointerChange;
@@ -332,8 +332,8 @@ public final class RefCommitter
     {
         List<RefChange> changes = RefChanges.between(refs(mismatch.expected()), refs(mismatch.actual()));
         return changes.isEmpty() ? mismatch.name().toString() : mismatch.name() + changes.stream()
-                .map(change -> "%s went from %s to %s".formatted(change.ref(), snapshotId(change.before()), snapshotId(change.after())))
-                .collect(joining(", ", " (", ")"));
+                                                                                  .map(change -> "%s went from %s to %s".formatted(change.ref(), snapshotId(change.before()), snapshotId(change.after())))
+                                                                                  .collect(joining(", ", " (", ")"));
     }
 
     private static Map<String, SnapshotRef> refs(Optional<TablePointer> pointer)

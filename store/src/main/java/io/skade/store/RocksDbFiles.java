@@ -192,7 +192,7 @@ final class RocksDbFiles
         private boolean isChecksum(CRC32C checksum)
         {
             int value = (int) checksum.getValue();
-            return file.getInt(offset) == ((value >>> 15) | (value << 17)) + 0xa282ead8;
+            return file.getInt(offset) == ((value >>> 15) | (value << 17)) + 0xA282EAD8;
         }
     }
 

@@ -42,9 +42,9 @@ import static io.skade.store.TestingPointers.move;
 import static io.skade.store.TestingPointers.moved;
 import static io.skade.store.TestingPointers.newTable;
 import static io.skade.store.TestingPointers.table;
-import static java.nio.file.StandardOpenOption.WRITE;
 import static java.lang.Math.toIntExact;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
