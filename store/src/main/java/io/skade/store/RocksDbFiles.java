@@ -82,22 +82,14 @@ final class RocksDbFiles
         return Optional.empty();
     }
 
-    private static boolean holdsData(Path folder)
+    /**
+     * Whether there was a database before. RocksDB makes these files last.
+     */
+    static boolean holdsData(Path folder)
             throws IOException
     {
         try (Stream<Path> files = Files.list(folder)) {
             return files.anyMatch(file -> file.getFileName().toString().matches("\\d+\\.(log|sst)"));
-        }
-    }
-
-    /**
-     * Whether there is a table file, which there is not before the first record.
-     */
-    static boolean holdsTables(Path folder)
-            throws IOException
-    {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.anyMatch(file -> file.getFileName().toString().matches("\\d+\\.sst"));
         }
     }
 
@@ -175,13 +167,30 @@ final class RocksDbFiles
             if (left < HEADER_BYTES) {
                 return endsFile;
             }
-            return endsFile && HEADER_BYTES + length() > left && !hasChecksumOf(left - HEADER_BYTES);
+            return endsFile && HEADER_BYTES + length() > left && !isWholeWithAnotherLength();
+        }
+
+        private boolean isWholeWithAnotherLength()
+        {
+            CRC32C checksum = new CRC32C();
+            for (int i = 6; i < left; i++) {
+                checksum.update(file.get(offset + i));
+                if (isChecksum(checksum)) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private boolean hasChecksumOf(int length)
         {
             CRC32C checksum = new CRC32C();
             checksum.update(file.slice(offset + 6, 1 + length));
+            return isChecksum(checksum);
+        }
+
+        private boolean isChecksum(CRC32C checksum)
+        {
             int value = (int) checksum.getValue();
             return file.getInt(offset) == ((value >>> 15) | (value << 17)) + 0xA282EAD8;
         }

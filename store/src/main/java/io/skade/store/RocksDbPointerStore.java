@@ -64,7 +64,6 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import static com.google.common.base.Preconditions.checkArgument;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -152,13 +151,14 @@ public final class RocksDbPointerStore
         loadLibrary();
         this.holder = lockFolder();
         this.options = new Options()
+                // but not in the place of one that lost its files, see RocksDbFiles
                 .setCreateIfMissing(true)
                 // Of the recovery modes only this one opens after a power cut in the middle of a record, whatever is left of it, and skips
                 // nothing: the strictest refuses a record that is cut off, the tolerant one a last record with a hole, and the fourth leaves
                 // out what it cannot read. That this one drops all records after a damaged one is not used, see RocksDbFiles
                 .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
-                // a log file that is used again has old records behind the new ones; and as of RocksDB 10, compressed ones were rejected on
-                // open: https://github.com/facebook/rocksdb/issues/15007. Log compression is off by default
+                // a log file that is used again has old records behind the new ones. Recycled logs were rejected on open when compressed as
+                // well: https://github.com/facebook/rocksdb/issues/15007. Log compression is off by default
                 .setRecycleLogFileNum(0)
                 // the default, and what the reading of the state relies on: damage is an error, not a shorter answer
                 .setParanoidChecks(true)
@@ -178,7 +178,8 @@ public final class RocksDbPointerStore
                 .setSync(true)
                 .setDisableWAL(false);
         try {
-            boolean isNew = !RocksDbFiles.holdsTables(folder);
+            // the holder is written after the first record
+            boolean isNew = holder.size() == 0 || !RocksDbFiles.holdsData(folder);
             this.db = openDb();
             checkFormat(db, isNew);
             Content content = readContent(db);
@@ -210,7 +211,7 @@ public final class RocksDbPointerStore
 
     /**
      * RocksDB locks the folder against other processes, and against itself. In a process with two plugin folders there are two of it, which do
-     * not know of each other; Java's locks are the same for both.
+     * not know of each other, and whose locks do not meet within a process; Java's locks are the same for both.
      */
     private FileChannel lockFolder()
     {
@@ -358,11 +359,11 @@ public final class RocksDbPointerStore
             try {
                 db = openDb();
                 Content content = readContent(db);
-                if (content.state().isSameAs(failed.next())) {
-                    log.info("The store in %s is open again, with the commits that failed", folder);
+                if (content.state().isSameAs(state)) {
+                    log.info("The store in %s is open again, without the write that failed", folder);
                 }
-                else if (content.state().isSameAs(state)) {
-                    log.info("The store in %s is open again, without the commits that failed", folder);
+                else if (content.state().isSameAs(failed.next())) {
+                    log.info("The store in %s is open again, with the write that failed", folder);
                 }
                 else {
                     throw new StoreException("The store in %s is damaged: it has lost commits. %s, and restart the server".formatted(folder, WAY_BACK));

@@ -22,9 +22,11 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import static io.skade.store.TestingPointers.ALICE;
 import static io.skade.store.TestingPointers.DB;
@@ -76,6 +78,10 @@ class TestFullDisk
                         assertThat(content(store.state())).isEqualTo(before);
                         assertThat(store.log(Integer.MAX_VALUE)).isEqualTo(log);
                         assertThat(store.log(pointer.id(), 1)).hasSize(1);
+                        assertThatThrownBy(() -> store.trimLog(Instant.MAX))
+                                .isInstanceOf(StoreException.class)
+                                .hasMessageStartingWith("The store in %s is not written to since a write failed (", store.folder())
+                                .hasMessageEndingWith("). The next commit tries to open it again");
                         assertThat(store.document(pointer.id()).isPresent()).isEqualTo(store.keptDocuments().containsKey(pointer.id()));
                     }
 
@@ -92,6 +98,47 @@ class TestFullDisk
             try (RocksDbPointerStore store = RocksDbPointerStore.open(folder.resolve("store"))) {
                 assertThat(store.state().find(table("t"))).contains(pointer);
                 assertThat(store.log(Integer.MAX_VALUE)).hasSize((int) pointer.version() + 1 + 6);
+            }
+        }
+    }
+
+    /**
+     * Between the failure and the next commit somebody put an old copy in the place of the store.
+     */
+    @Test
+    void testOldCopyAfterAFailure()
+            throws Exception
+    {
+        Path folder = temporary.resolve("disk");
+        Path copy = temporary.resolve("copy");
+        try (TestingDisk _ = TestingDisk.create(folder, "size=4m")) {
+            Path storeFolder = folder.resolve("store");
+            try (RocksDbPointerStore store = RocksDbPointerStore.open(storeFolder)) {
+                committed(store.commit(PointerCommit.of(ALICE, createNamespace(DB))));
+                TablePointer created = newTable(0);
+                committed(store.commit(PointerCommit.of(ALICE, create(table("t"), created))));
+                TestStoreFolder.copyFolder(storeFolder, copy);
+                fill(folder.resolve("fill"));
+                TablePointer pointer = commitUntilFailure(store, created);
+                assertThat(pointer.version()).isPositive();
+                Map<String, Object> before = content(store.state());
+
+                Files.delete(folder.resolve("fill"));
+                try (Stream<Path> files = Files.list(storeFolder)) {
+                    for (Path file : files.filter(file -> !file.endsWith("HOLDER") && !file.endsWith("LOCK")).toList()) {
+                        Files.delete(file);
+                    }
+                }
+                Files.delete(copy.resolve("HOLDER"));
+                Files.delete(copy.resolve("LOCK"));
+                TestStoreFolder.copyFolder(copy, storeFolder);
+                for (int i = 0; i < 2; i++) {
+                    assertThatThrownBy(() -> store.commit(PointerCommit.of(ALICE, move(table("t"), pointer, pointer.version() + 1))))
+                            .isInstanceOf(StoreException.class)
+                            .hasMessageEndingWith("The store in %s is damaged: it has lost commits. Restore the folder from a backup, or make the store anew with rebuild_store, and restart the server", storeFolder);
+                    // what readers saw does not go away
+                    assertThat(content(store.state())).isEqualTo(before);
+                }
             }
         }
     }

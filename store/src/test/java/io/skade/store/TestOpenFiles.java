@@ -21,9 +21,10 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,7 +118,7 @@ class TestOpenFiles
                 assertThat(store.log(Integer.MAX_VALUE)).hasSize(2);
                 assertThat(new CommitStateUnknownException(new StoreException("too many"))).hasMessageContaining("many");
 
-                List<FileInputStream> files = openAll();
+                List<InputStream> files = openAll();
                 Optional<CommitStateUnknownException> failure = commit(store);
                 List<StoreException> refusals = refusals(store);
                 Map<String, Object> state = content(store.state());
@@ -134,12 +135,12 @@ class TestOpenFiles
             }
         }
 
-        private static List<FileInputStream> openAll()
+        private static List<InputStream> openAll()
         {
-            List<FileInputStream> files = new ArrayList<>();
+            List<InputStream> files = new ArrayList<>();
             try {
                 while (true) {
-                    files.add(new FileInputStream("/dev/null"));
+                    files.add(Files.newInputStream(Path.of("/dev/null")));
                 }
             }
             catch (IOException e) {
@@ -147,7 +148,7 @@ class TestOpenFiles
             }
         }
 
-        private static void close(List<FileInputStream> files)
+        private static void close(List<InputStream> files)
         {
             files.forEach(file -> {
                 try {
