@@ -91,9 +91,9 @@ class SkadeCatalogModule
 
     @Provides
     @Singleton
-    static MetadataFiles createMetadataFiles(SkadeConfig config)
+    static MetadataFiles createMetadataFiles(SkadeConfig config, PointerStore store)
     {
-        return new MetadataFiles(config.getMetadataCacheMaxSize().toBytes());
+        return new MetadataFiles(config.getMetadataCacheMaxSize().toBytes(), location -> LocalDocuments.find(store, location));
     }
 
     @Provides

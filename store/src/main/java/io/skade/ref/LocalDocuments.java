@@ -14,6 +14,7 @@
 package io.skade.ref;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
 import io.airlift.log.Logger;
 import io.skade.store.MetadataDocument;
 import io.skade.store.PointerStore;
@@ -27,8 +28,10 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
 import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static java.util.Objects.requireNonNull;
@@ -42,6 +45,7 @@ public final class LocalDocuments
 
     private final PointerStore store;
     private final LocalDisk disk;
+    private Set<String> missingBefore = ImmutableSet.of(); // guarded by this
 
     public LocalDocuments(PointerStore store, LocalDisk disk)
     {
@@ -96,14 +100,34 @@ public final class LocalDocuments
     }
 
     /**
-     * Makes the files durable whose documents are kept, and ends the keeping.
+     * The document for a location, if the store keeps it.
+     */
+    public static Optional<MetadataDocument> find(PointerStore store, String location)
+    {
+        return store.keptDocuments().entrySet().stream()
+                .filter(entry -> entry.getValue().equals(location))
+                .findFirst()
+                .flatMap(entry -> store.document(entry.getKey()))
+                .filter(document -> document.location().equals(location));
+    }
+
+    /**
+     * Makes the files durable whose documents are kept, and ends the keeping. A file that was missing the last time as well is written: whoever made the
+     * commit could not.
      *
      * @return how many documents the store does not keep any more
      * @throws UncheckedIOException if the disk fails
      */
-    public int settle()
+    public synchronized int settle()
     {
         Map<UUID, String> local = new HashMap<>(store.keptDocuments());
+        Set<String> missing = local.values().stream()
+                .filter(location -> disk.find(location).filter(path -> !Files.exists(path)).isPresent())
+                .collect(toImmutableSet());
+        if (missing.stream().anyMatch(missingBefore::contains)) {
+            restore();
+        }
+        missingBefore = missing;
         local.values().removeIf(location -> disk.find(location).filter(Files::exists).isEmpty());
         if (!local.isEmpty()) {
             disk.force(ImmutableList.copyOf(local.values()));

@@ -24,6 +24,7 @@ import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.TableProperties;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.NotFoundException;
+import org.apache.iceberg.inmemory.InMemoryInputFile;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.util.LocationUtil;
@@ -35,6 +36,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -44,6 +46,7 @@ import java.util.zip.ZipException;
 
 import static java.lang.Math.toIntExact;
 import static java.util.Locale.ROOT;
+import static java.util.Objects.requireNonNull;
 
 /**
  * Reads and writes metadata files, and keeps parsed ones in memory. A metadata file never changes, so what is kept under a location never
@@ -53,6 +56,7 @@ public final class MetadataFiles
 {
     private static final Pattern VERSION = Pattern.compile("(?:.*/)?v?(\\d{1,9})[-.][^/]*");
 
+    private final Function<String, Optional<MetadataDocument>> documents;
     private final Cache<Key, TableMetadata> cache;
 
     /**
@@ -60,6 +64,16 @@ public final class MetadataFiles
      */
     public MetadataFiles(long maxSizeBytes)
     {
+        this(maxSizeBytes, _ -> Optional.empty());
+    }
+
+    /**
+     * @param maxSizeBytes roughly how much memory the kept metadata may take
+     * @param documents the content for a location that may have no file yet
+     */
+    public MetadataFiles(long maxSizeBytes, Function<String, Optional<MetadataDocument>> documents)
+    {
+        this.documents = requireNonNull(documents, "documents is null");
         this.cache = Caffeine.newBuilder()
                 .maximumWeight(maxSizeBytes)
                 .weigher(MetadataFiles::estimateBytes)
@@ -112,13 +126,25 @@ public final class MetadataFiles
     }
 
     /**
-     * The metadata in a file. Reads the file only if it is not kept.
+     * The metadata in a file, or in the document for a file that is not written yet. Reads it only if it is not kept in memory.
      *
      * @throws org.apache.iceberg.exceptions.NotFoundException if there is no such file
      */
     public TableMetadata read(FileIO io, String location)
     {
-        return cache.get(new Key(location, ""), _ -> TableMetadataParser.read(io, location));
+        return cache.get(new Key(location, ""), _ -> readFile(io, location));
+    }
+
+    private TableMetadata readFile(FileIO io, String location)
+    {
+        try {
+            return TableMetadataParser.read(io, location);
+        }
+        catch (NotFoundException e) {
+            // a commit is durable before its file is written
+            MetadataDocument document = documents.apply(location).orElseThrow(() -> e);
+            return TableMetadataParser.read(new InMemoryInputFile(location, document.content()));
+        }
     }
 
     /**
@@ -178,11 +204,11 @@ public final class MetadataFiles
     }
 
     /**
-     * Writes metadata to a new file, which must not exist, in the metadata folder of the table.
+     * Chooses a new file in the metadata folder of the table, and keeps the metadata as if it had been read from there.
      *
-     * @return the content of the file, and the metadata as it would be read from it, its location included
+     * @return the content for the file, and the metadata with its location
      */
-    Written write(FileIO io, TableMetadata metadata, int version)
+    Written prepare(TableMetadata metadata, int version)
     {
         String codec = metadata.property(TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT);
         String name = String.format(ROOT, "%05d-%s%s", version, UUID.randomUUID(), TableMetadataParser.getFileExtension(codec));
@@ -190,7 +216,6 @@ public final class MetadataFiles
         InMemoryOutputFile content = new InMemoryOutputFile(location);
         TableMetadataParser.write(metadata, content);
         MetadataDocument document = new MetadataDocument(location, content.toByteArray());
-        write(io, document);
         TableMetadata written = TableMetadata.buildFrom(metadata)
                 .discardChanges()
                 .withMetadataLocation(location)
@@ -199,7 +224,10 @@ public final class MetadataFiles
         return new Written(written, document);
     }
 
-    private static void write(FileIO io, MetadataDocument document)
+    /**
+     * Writes a file, which must not exist.
+     */
+    void write(FileIO io, MetadataDocument document)
     {
         try (OutputStream out = io.newOutputFile(document.location()).create()) {
             out.write(document.content());

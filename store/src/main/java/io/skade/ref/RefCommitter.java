@@ -65,8 +65,8 @@ import static java.util.stream.Collectors.joining;
 /**
  * Runs ref updates on one table or many: the only place where a table's pointer moves from one metadata file to the next, but for a rebuild of the store.
  *
- * <p>Each attempt takes the newest catalog state, applies every update to the metadata it finds there, writes the new metadata files, and
- * asks the store to move all pointers from what it found to what it wrote. The store refuses if any pointer is another one by then; that is a
+ * <p>Each attempt takes the newest catalog state, applies every update to the metadata it finds there, writes the new metadata files (on a local
+ * disk the store takes their content, and they are written after the commit), and asks the store to move all pointers from what it found to what it wrote. The store refuses if any pointer is another one by then; that is a
  * definite conflict, the files are deleted, and the next attempt starts from the beginning, so that every precondition is checked against the
  * metadata that is really replaced. When the outcome is unknown, nothing is deleted.
  */
@@ -225,7 +225,7 @@ public final class RefCommitter
         if (!registers) {
             disk.forceAdded(io, Optional.empty(), metadata);
         }
-        Optional<Written> file = registers ? Optional.empty() : Optional.of(files.write(io, metadata, 0));
+        Optional<Written> file = registers ? Optional.empty() : Optional.of(write(io, metadata, 0));
         TableMetadata written = file.map(Written::metadata).orElse(metadata);
         TablePointer pointer = TablePointer.newTable(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs());
         PointerChange change = new PointerChange(
@@ -308,7 +308,7 @@ public final class RefCommitter
         try {
             for (Step step : changed) {
                 disk.forceAdded(io, Optional.of(step.before()), step.after());
-                Written file = files.write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1);
+                Written file = write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1);
                 done.add(file);
                 written.put(step, file);
             }
@@ -321,13 +321,30 @@ public final class RefCommitter
     }
 
     /**
-     * Commits, and deletes the files in {@code written} if it is certain that they were not committed.
+     * A file on the local disk is written after the commit that carries its content. So none is ever newer than the store, unless the store lost commits.
+     */
+    private Written write(FileIO io, TableMetadata metadata, int version)
+    {
+        Written file = files.prepare(metadata, version);
+        if (!isLocal(file.document())) {
+            files.write(io, file.document());
+        }
+        return file;
+    }
+
+    private boolean isLocal(MetadataDocument document)
+    {
+        return disk.find(document.location()).isPresent();
+    }
+
+    /**
+     * Commits. If it is certain that this did not happen, deletes the files in {@code written}.
      */
     private CommitResult commit(FileIO io, CommitAuthor author, List<PointerChange> pointers, List<Written> written)
     {
         List<MetadataDocument> documents = written.stream()
                 .map(Written::document)
-                .filter(document -> disk.find(document.location()).isPresent())
+                .filter(this::isLocal)
                 .toList();
         PointerCommit commit = new PointerCommit(author, ImmutableList.of(), pointers, documents);
         CommitResult result;
@@ -347,7 +364,21 @@ public final class RefCommitter
             // a rebuild of the store may have taken a file that it found
             deleteFiles(io, written.stream().filter(file -> !isTaken(conflict, file.document().location())).toList());
         }
+        else {
+            documents.forEach(document -> writeCommitted(io, document));
+        }
         return result;
+    }
+
+    private void writeCommitted(FileIO io, MetadataDocument document)
+    {
+        try {
+            files.write(io, document);
+        }
+        catch (RuntimeException e) {
+            // the commit is done; the store keeps the content until the file is there
+            log.warn(e, "Cannot write metadata file %s, it is tried again later", document.location());
+        }
     }
 
     private static boolean isTaken(Conflict conflict, String location)
@@ -361,6 +392,9 @@ public final class RefCommitter
         for (Written file : written) {
             String location = file.document().location();
             files.forget(location);
+            if (isLocal(file.document())) {
+                continue;
+            }
             try {
                 io.deleteFile(location);
             }

@@ -16,23 +16,29 @@ package io.skade.ref;
 import com.google.common.collect.ImmutableMap;
 import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.SnapshotSelector.AtRef;
+import io.skade.store.CommitResult;
+import io.skade.store.InterceptedPointerStore;
 import io.skade.store.MetadataDocument;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.Set;
 
 import static io.skade.ref.RefUpdates.createTag;
 import static io.skade.ref.TestingCatalog.T;
 import static io.skade.ref.TestingCatalog.append;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class TestLocalDocuments
 {
@@ -140,9 +146,82 @@ class TestLocalDocuments
             throws IOException
     {
         Files.delete(file());
+        // it may be about to be written
         assertThat(documents.settle()).isZero();
-        assertThat(documents.restore()).isEqualTo(1);
+        assertThat(file()).doesNotExist();
+        assertThat(documents.settle()).isEqualTo(1);
         assertThat(file()).exists();
+        assertThat(lake.store().keptDocuments()).isEmpty();
+    }
+
+    /**
+     * A file is written after its commit: what is not committed leaves none behind, not even for a moment.
+     */
+    @Test
+    void testNoFileWithoutCommit()
+    {
+        append(lake.load(T));
+        Set<Path> files = lake.metadataFiles();
+        InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
+        store.intercept(commit -> {
+            assertThat(lake.metadataFiles()).isEqualTo(files);
+            return lake.store().commit(commit);
+        });
+        lake.over(store).commit(T, createTag("v1", new AtRef("main"), Retention.DEFAULT, IfExists.REFUSE));
+        assertThat(lake.metadataFiles()).hasSize(files.size() + 1).contains(file());
+
+        Set<Path> before = lake.metadataFiles();
+        store.failBefore();
+        assertThatThrownBy(() -> lake.over(store).commit(T, createTag("v2", new AtRef("main"), Retention.DEFAULT, IfExists.REFUSE)))
+                .isInstanceOf(CommitStateUnknownException.class);
+        assertThat(lake.metadataFiles()).isEqualTo(before);
+    }
+
+    /**
+     * What is durable is acknowledged, though the disk takes no file.
+     */
+    @Test
+    void testAFileThatCannotBeWritten()
+            throws IOException
+    {
+        append(lake.load(T));
+        Path folder = file().getParent();
+        Path moved = folder.resolveSibling("moved");
+        InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
+        store.intercept(commit -> {
+            CommitResult result = lake.store().commit(commit);
+            move(folder, moved);
+            createFile(folder);
+            return result;
+        });
+        lake.over(store).commit(T, createTag("v1", new AtRef("main"), Retention.DEFAULT, IfExists.REFUSE));
+        assertThat(lake.refs(T)).containsKey("v1");
+        Files.delete(folder);
+        move(moved, folder);
+        assertThat(file()).doesNotExist();
+        assertThat(LocalDocuments.find(lake.store(), file().toString())).isPresent();
+        assertThat(documents.restore()).isEqualTo(1);
+        assertThat(TableMetadataParser.read(lake.io(), file().toString()).refs()).containsKey("v1");
+    }
+
+    private static void createFile(Path file)
+    {
+        try {
+            Files.createFile(file);
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void move(Path from, Path to)
+    {
+        try {
+            Files.move(from, to);
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

@@ -28,6 +28,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 import static io.skade.ref.TestingCatalog.SCHEMA;
@@ -42,11 +43,34 @@ class TestMetadataFiles
     private final FileIO io = new LocalFileIO();
     private final MetadataFiles files = new MetadataFiles(10_000_000);
 
+    private TableMetadata write(MetadataFiles target, TableMetadata metadata, int version)
+    {
+        MetadataFiles.Written written = target.prepare(metadata, version);
+        target.write(io, written.document());
+        return written.metadata();
+    }
+
+    /**
+     * A commit that was published before its file was written.
+     */
+    @Test
+    void testAFileThatIsNotWrittenYet()
+    {
+        for (String codec : new String[] {"none", "gzip"}) {
+            MetadataFiles.Written written = files.prepare(metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, codec)), 3);
+            String location = written.document().location();
+            MetadataFiles others = new MetadataFiles(0, asked -> asked.equals(location) ? Optional.of(written.document()) : Optional.empty());
+            assertThat(TableMetadataParser.toJson(others.read(io, location))).isEqualTo(TableMetadataParser.toJson(written.metadata()));
+            assertThat(others.read(io, location).metadataFileLocation()).isEqualTo(location);
+            assertThatThrownBy(() -> others.read(io, location + "x")).isInstanceOf(NotFoundException.class);
+        }
+    }
+
     @Test
     void testWriteAndRead()
             throws IOException
     {
-        TableMetadata written = files.write(io, metadata(ImmutableMap.of()), 7).metadata();
+        TableMetadata written = write(files, metadata(ImmutableMap.of()), 7);
         String location = written.metadataFileLocation();
         assertThat(location).matches(folder + "/metadata/00007-[0-9a-f-]{36}\\.metadata\\.json");
         assertThat(written.changes()).isEmpty();
@@ -67,7 +91,7 @@ class TestMetadataFiles
     void testNothingIsKeptWithoutRoom()
     {
         MetadataFiles small = new MetadataFiles(0);
-        TableMetadata written = small.write(io, metadata(ImmutableMap.of()), 0).metadata();
+        TableMetadata written = write(small, metadata(ImmutableMap.of()), 0);
         assertThat(small.read(io, written.metadataFileLocation())).isNotSameAs(written);
     }
 
@@ -78,13 +102,13 @@ class TestMetadataFiles
     void testNamesDiffer()
     {
         TableMetadata metadata = metadata(ImmutableMap.of());
-        assertThat(Set.of(files.write(io, metadata, 1).document().location(), files.write(io, metadata, 1).document().location())).hasSize(2);
+        assertThat(Set.of(files.prepare(metadata, 1).document().location(), files.prepare(metadata, 1).document().location())).hasSize(2);
     }
 
     @Test
     void testCompressedMetadata()
     {
-        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, "gzip")), 0).metadata();
+        TableMetadata written = write(files, metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, "gzip")), 0);
         assertThat(written.metadataFileLocation()).endsWith(".gz.metadata.json");
         assertThat(TableMetadataParser.toJson(new MetadataFiles(0).read(io, written.metadataFileLocation()))).isEqualTo(TableMetadataParser.toJson(written));
     }
@@ -92,7 +116,7 @@ class TestMetadataFiles
     @Test
     void testMetadataFolderOfItsOwn()
     {
-        TableMetadata written = files.write(io, metadata(ImmutableMap.of(TableProperties.WRITE_METADATA_LOCATION, folder.resolve("elsewhere") + "/")), 0).metadata();
+        TableMetadata written = write(files, metadata(ImmutableMap.of(TableProperties.WRITE_METADATA_LOCATION, folder.resolve("elsewhere") + "/")), 0);
         assertThat(Path.of(written.metadataFileLocation()).getParent()).isEqualTo(folder.resolve("elsewhere"));
     }
 

@@ -72,7 +72,7 @@ final class TestingCatalog
 
     private final Path warehouse;
     private final PointerStore store;
-    private final MetadataFiles files = new MetadataFiles(100_000_000);
+    private final MetadataFiles files = new MetadataFiles(100_000_000, location -> LocalDocuments.find(store(), location));
     private final RefViews views = new RefViews(files);
     private final FileIO io = new LocalFileIO();
     private final LocalDisk disk;
