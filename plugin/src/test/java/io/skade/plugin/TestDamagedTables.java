@@ -25,12 +25,12 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 
 import static io.trino.testing.TestingSession.testSessionBuilder;
 import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
-import static java.util.Arrays.copyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -90,7 +90,7 @@ class TestDamagedTables
         Files.delete(metadataFile(missing));
         Files.write(metadataFile(empty), new byte[0]);
         byte[] content = Files.readAllBytes(metadataFile(cut));
-        Files.write(metadataFile(cut), copyOf(content, content.length / 2));
+        Files.write(metadataFile(cut), Arrays.copyOf(content, content.length / 2));
     }
 
     @Test
