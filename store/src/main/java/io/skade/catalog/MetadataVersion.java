@@ -15,7 +15,6 @@ package io.skade.catalog;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Iterables;
 import io.skade.ref.MetadataFiles;
 import io.skade.store.PointerKind;
 import org.apache.iceberg.SnapshotRef;
@@ -152,8 +151,7 @@ record MetadataVersion(
      */
     private boolean isLeftOverBeside(MetadataVersion other)
     {
-        String parent = Iterables.getLast(previous, null);
-        return parent != null && other.descendsFrom(parent) && !Iterables.getLast(other.previous()).equals(parent);
+        return !previous.isEmpty() && other.descendsFrom(previous.getLast()) && !other.previous().getLast().equals(previous.getLast());
     }
 
     /**

@@ -28,7 +28,6 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import static com.google.common.base.MoreObjects.firstNonNull;
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.catalog.StoreProblem.Kind.MISSING;
@@ -38,6 +37,7 @@ import static io.skade.catalog.StoreProblem.Kind.UNREADABLE;
 import static io.skade.catalog.StoreProblem.Kind.UUID_DIFFERS;
 import static java.util.Comparator.comparing;
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 
 /**
  * Compares the pointers with the files that they point at, and with what else lies beside those.
@@ -150,6 +150,6 @@ public final class StoreCheck
 
     private static StoreProblem unreadable(TableIdentifier name, String location, RuntimeException e)
     {
-        return new StoreProblem(name, UNREADABLE, location, firstNonNull(e.getMessage(), e.toString()));
+        return new StoreProblem(name, UNREADABLE, location, requireNonNullElse(e.getMessage(), e.toString()));
     }
 }

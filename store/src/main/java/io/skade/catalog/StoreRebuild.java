@@ -15,7 +15,6 @@ package io.skade.catalog;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Iterables;
 import com.google.common.collect.Maps;
 import io.skade.catalog.RebuildStep.Outcome;
 import io.skade.ref.MetadataFiles;
@@ -316,7 +315,7 @@ public final class StoreRebuild
     private static TableIdentifier name(String base)
     {
         List<String> parts = ImmutableList.copyOf(base.split("/"));
-        Matcher matcher = FOLDER_NAME.matcher(Iterables.getLast(parts).toLowerCase(ENGLISH));
+        Matcher matcher = FOLDER_NAME.matcher(parts.getLast().toLowerCase(ENGLISH));
         String table = matcher.matches() ? matcher.group(1) : "";
         String schema = parts.size() < 2 ? "" : parts.get(parts.size() - 2).toLowerCase(ENGLISH);
         return TableIdentifier.of(schema.isEmpty() || schema.endsWith(":") ? Namespace.empty() : Namespace.of(schema), table);
