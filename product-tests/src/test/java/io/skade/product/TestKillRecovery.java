@@ -73,6 +73,7 @@ final class TestKillRecovery
                     writer.checkRecovered(connection);
                     publisher.checkRecovered(connection);
                     checkListingsAgree(connection, refs);
+                    assertThat(query(connection, "SELECT * FROM TABLE(lake.system.check_store())")).isEmpty();
                     checkEveryRefReads(connection, refs, marks);
                 }
                 int total = clients.stream().mapToInt(RefClient::acknowledged).sum() + (int) (writer.acknowledgedRows + publisher.acknowledged);
