@@ -112,7 +112,7 @@ class TestDamagedTables
         assertUpdate(fresh, "INSERT INTO whole VALUES 2", 1);
 
         for (String table : damaged) {
-            String error = "The metadata file of tpch.%s is %s: %s".formatted(table, table.equals("gone") ? "missing" : "damaged", Pattern.quote(metadataLocation(table))) + WAY_BACK;
+            String error = "The metadata file of tpch.%s is %s: %s".formatted(table, table.equals("gone") ? "missing: Failed to open input stream for file" : "damaged", Pattern.quote(metadataLocation(table))) + WAY_BACK;
             for (String statement : List.of(
                     "SELECT * FROM %s",
                     "SELECT * FROM %s FOR VERSION AS OF 'side'",
@@ -152,7 +152,7 @@ class TestDamagedTables
         assertQuery("SELECT table_name, column_name FROM information_schema.columns WHERE table_name LIKE '%view'", "VALUES ('whole_view', 'n')");
         assertQuery("SELECT table_name FROM information_schema.views WHERE table_name LIKE '%view'", "VALUES 'whole_view'");
         for (String view : List.of("gone_view", "empty_view", "cut_view")) {
-            String error = "The metadata file of tpch.%s is %s: %s".formatted(view, view.equals("gone_view") ? "missing" : "damaged", Pattern.quote(metadataLocation(view))) + WAY_BACK;
+            String error = "The metadata file of tpch.%s is %s: %s".formatted(view, view.equals("gone_view") ? "missing: Failed to open input stream for file" : "damaged", Pattern.quote(metadataLocation(view))) + WAY_BACK;
             assertQueryFails("SELECT * FROM " + view, error);
             assertQueryFails("CREATE OR REPLACE VIEW %s AS SELECT 2 AS n".formatted(view), error);
             assertUpdate("DROP VIEW " + view);

@@ -106,7 +106,7 @@ class TestStoreOperations
     @Test
     void rebuildOfALostStore()
     {
-        createCatalog("lost", ImmutableMap.of("skade.store.path", data.resolve("first").toString(), "skade.warehouse", "local:///lost"));
+        createCatalog("lost", ImmutableMap.of("skade.store.path", data.resolve("first").toString(), "skade.warehouse", "file:///lost"));
         Session lost = session("lost");
         assertUpdate(lost, "CREATE SCHEMA tpch");
         assertUpdate(lost, "CREATE SCHEMA sales");
@@ -130,8 +130,9 @@ class TestStoreOperations
 
         // the same catalog with an empty folder for its store
         getQueryRunner().execute("DROP CATALOG lost");
-        createCatalog("lost", ImmutableMap.of("skade.store.path", data.resolve("second").toString(), "skade.warehouse", "local:///lost"));
+        createCatalog("lost", ImmutableMap.of("skade.store.path", data.resolve("second").toString(), "skade.warehouse", "file:///lost"));
         assertQuery(lost, "SHOW SCHEMAS LIKE 'sales'", "SELECT 'x' WHERE false");
+        // the file system lists file: locations as local: ones
         assertQuery(
                 lost,
                 "SELECT table_schema, table_name, outcome, message FROM TABLE(system.rebuild_preview())",

@@ -33,7 +33,7 @@ public final class RestoreStore
         Path folder = Path.of(args[1]).toAbsolutePath();
         try {
             CatalogState state = RocksDbPointerStore.restore(Path.of(args[0]), folder);
-            System.out.printf("Restored the store in %s: %s tables and views, last log id %s%n", folder, count(state), state.lastLogId());
+            System.out.printf("Restored the store in %s. Tables and views: %s, last log id: %s%n", folder, count(state), state.lastLogId());
         }
         catch (StoreException e) {
             System.err.println(e.getMessage());

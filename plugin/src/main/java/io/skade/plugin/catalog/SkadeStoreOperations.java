@@ -193,14 +193,19 @@ public final class SkadeStoreOperations
         return fileIoFactory.create(fileSystemFactory.create(session), isUseFileSizeFromMetadata(session));
     }
 
+    /**
+     * The files under a folder, written as the folder is: a file system may have several schemes for one location, and metadata names files in one of them.
+     */
     private List<String> listFiles(ConnectorSession session, String folder)
     {
         TrinoFileSystem fileSystem = fileSystemFactory.create(session);
+        String path = Location.of(folder).path();
         ImmutableList.Builder<String> files = ImmutableList.builder();
         try {
             FileIterator iterator = fileSystem.listFiles(Location.of(folder));
             while (iterator.hasNext()) {
-                files.add(iterator.next().location().toString());
+                Location file = iterator.next().location();
+                files.add(file.path().startsWith(path + "/") ? folder + file.path().substring(path.length()) : file.toString());
             }
         }
         catch (FileNotFoundException _) {
