@@ -13,23 +13,15 @@
  */
 package io.skade.plugin;
 
-import io.skade.store.CatalogState;
-import io.skade.store.CommitResult;
-import io.skade.store.LogEntry;
-import io.skade.store.MetadataDocument;
-import io.skade.store.PointerCommit;
+import io.skade.store.ForwardingPointerStore;
 import io.skade.store.PointerStore;
-import io.skade.store.RocksDbPointerStore;
 import jakarta.annotation.PreDestroy;
 
 import java.io.Closeable;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.UUID;
+import java.util.function.Function;
 
 import static java.util.Objects.requireNonNull;
 
@@ -38,7 +30,13 @@ import static java.util.Objects.requireNonNull;
  */
 final class SharedStores
 {
+    private final Function<Path, PointerStore> opener;
     private final Map<Path, Shared> stores = new HashMap<>(); // guarded by this
+
+    SharedStores(Function<Path, PointerStore> opener)
+    {
+        this.opener = requireNonNull(opener, "opener is null");
+    }
 
     /**
      * The store in a folder, opened if it is not open. Every result must be closed.
@@ -48,7 +46,7 @@ final class SharedStores
         Path key = folder.toAbsolutePath().normalize();
         Shared shared = stores.get(key);
         if (shared == null) {
-            shared = new Shared(RocksDbPointerStore.open(key));
+            shared = new Shared(opener.apply(key));
             stores.put(key, shared);
         }
         shared.users++;
@@ -77,70 +75,16 @@ final class SharedStores
     }
 
     final class Lease
-            implements PointerStore, Closeable
+            extends ForwardingPointerStore
+            implements Closeable
     {
         private final Path key;
-        private final PointerStore store;
         private boolean closed; // guarded by this
 
         private Lease(Path key, PointerStore store)
         {
+            super(store);
             this.key = requireNonNull(key, "key is null");
-            this.store = requireNonNull(store, "store is null");
-        }
-
-        @Override
-        public CatalogState state()
-        {
-            return store.state();
-        }
-
-        @Override
-        public CommitResult commit(PointerCommit commit)
-        {
-            return store.commit(commit);
-        }
-
-        @Override
-        public List<LogEntry> log(int limit)
-        {
-            return store.log(limit);
-        }
-
-        @Override
-        public List<LogEntry> log(UUID pointerId, int limit)
-        {
-            return store.log(pointerId, limit);
-        }
-
-        @Override
-        public Map<UUID, String> keptDocuments()
-        {
-            return store.keptDocuments();
-        }
-
-        @Override
-        public Optional<MetadataDocument> document(UUID pointerId)
-        {
-            return store.document(pointerId);
-        }
-
-        @Override
-        public void forgetDocuments(Map<UUID, String> locations)
-        {
-            store.forgetDocuments(locations);
-        }
-
-        @Override
-        public int trimLog(Instant before)
-        {
-            return store.trimLog(before);
-        }
-
-        @Override
-        public void backup(Path folder)
-        {
-            store.backup(folder);
         }
 
         @PreDestroy

@@ -17,6 +17,8 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.io.Closer;
 import com.google.inject.CreationException;
 import com.google.inject.spi.Message;
+import io.skade.store.PointerStore;
+import io.skade.store.RocksDbPointerStore;
 import io.skade.store.StoreException;
 import io.trino.plugin.iceberg.IcebergConnector;
 import io.trino.plugin.iceberg.IcebergConnectorFactory;
@@ -26,9 +28,11 @@ import io.trino.spi.connector.Connector;
 import io.trino.spi.connector.ConnectorContext;
 import io.trino.spi.connector.ConnectorFactory;
 
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import static com.google.common.base.Preconditions.checkArgument;
@@ -48,7 +52,20 @@ public class SkadeConnectorFactory
     private static final String SECURITY = "iceberg.security";
     private static final String READ_ONLY = "read_only";
 
-    private final SharedStores stores = new SharedStores();
+    private final SharedStores stores;
+
+    public SkadeConnectorFactory()
+    {
+        this(RocksDbPointerStore::open);
+    }
+
+    /**
+     * @param storeOpener opens the store in a folder
+     */
+    SkadeConnectorFactory(Function<Path, PointerStore> storeOpener)
+    {
+        this.stores = new SharedStores(storeOpener);
+    }
 
     @Override
     public String getName()

@@ -17,6 +17,7 @@ import com.google.common.collect.ImmutableMap;
 import io.airlift.log.Logger;
 import io.trino.Session;
 import io.trino.plugin.tpch.TpchPlugin;
+import io.trino.spi.Plugin;
 import io.trino.testing.DistributedQueryRunner;
 import io.trino.testing.QueryRunner;
 import io.trino.tpch.TpchTable;
@@ -53,6 +54,7 @@ public final class SkadeQueryRunner
     {
         private final Map<String, String> catalogProperties = new HashMap<>();
         private List<TpchTable<?>> initialTables = List.of();
+        private Plugin plugin = new SkadePlugin();
 
         private Builder()
         {
@@ -65,6 +67,12 @@ public final class SkadeQueryRunner
         public Builder addCatalogProperty(String name, String value)
         {
             catalogProperties.put(name, value);
+            return self();
+        }
+
+        public Builder setPlugin(Plugin plugin)
+        {
+            this.plugin = requireNonNull(plugin, "plugin is null");
             return self();
         }
 
@@ -83,7 +91,7 @@ public final class SkadeQueryRunner
                 queryRunner.installPlugin(new TpchPlugin());
                 queryRunner.createCatalog("tpch", "tpch");
 
-                queryRunner.installPlugin(new SkadePlugin());
+                queryRunner.installPlugin(plugin);
                 Path data = Files.createDirectories(queryRunner.getCoordinator().getBaseDataDir().resolve("skade"));
                 queryRunner.createCatalog(CATALOG, "skade", ImmutableMap.<String, String>builder()
                         .put("skade.store.path", data.resolve("store").toString())

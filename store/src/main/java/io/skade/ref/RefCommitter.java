@@ -354,6 +354,10 @@ public final class RefCommitter
             stats.getSyncTime().addNanos(System.nanoTime() - start);
         }
         catch (CommitStateUnknownException e) {
+            // what the store keeps was committed
+            documents.stream()
+                    .filter(document -> store.keptDocuments().containsValue(document.location()))
+                    .forEach(document -> writeCommitted(io, document));
             throw e;
         }
         catch (RuntimeException e) {

@@ -15,29 +15,20 @@ package io.skade.store;
 
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
-import java.nio.file.Path;
-import java.time.Instant;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
-
-import static java.util.Objects.requireNonNull;
 
 /**
  * A pointer store whose next commits go another way than straight into the store behind it.
  */
 public final class InterceptedPointerStore
-        implements PointerStore
+        extends ForwardingPointerStore
 {
-    private final PointerStore store;
     private final Queue<Interceptor> interceptors = new ConcurrentLinkedQueue<>();
 
     public InterceptedPointerStore(PointerStore store)
     {
-        this.store = requireNonNull(store, "store is null");
+        super(store);
     }
 
     /**
@@ -56,7 +47,7 @@ public final class InterceptedPointerStore
     {
         return intercept(commit -> {
             action.run();
-            return store.commit(commit);
+            return delegate().commit(commit);
         });
     }
 
@@ -76,7 +67,7 @@ public final class InterceptedPointerStore
     public InterceptedPointerStore failAfter()
     {
         return intercept(commit -> {
-            store.commit(commit);
+            delegate().commit(commit);
             throw new CommitStateUnknownException(new RuntimeException("no answer"));
         });
     }
@@ -85,61 +76,7 @@ public final class InterceptedPointerStore
     public CommitResult commit(PointerCommit commit)
     {
         Interceptor interceptor = interceptors.poll();
-        return interceptor == null ? store.commit(commit) : interceptor.commit(commit);
-    }
-
-    @Override
-    public CatalogState state()
-    {
-        return store.state();
-    }
-
-    @Override
-    public List<LogEntry> log(int limit)
-    {
-        return store.log(limit);
-    }
-
-    @Override
-    public List<LogEntry> log(UUID pointerId, int limit)
-    {
-        return store.log(pointerId, limit);
-    }
-
-    @Override
-    public Map<UUID, String> keptDocuments()
-    {
-        return store.keptDocuments();
-    }
-
-    @Override
-    public Optional<MetadataDocument> document(UUID pointerId)
-    {
-        return store.document(pointerId);
-    }
-
-    @Override
-    public void forgetDocuments(Map<UUID, String> locations)
-    {
-        store.forgetDocuments(locations);
-    }
-
-    @Override
-    public int trimLog(Instant before)
-    {
-        return store.trimLog(before);
-    }
-
-    @Override
-    public void backup(Path folder)
-    {
-        store.backup(folder);
-    }
-
-    @Override
-    public void close()
-    {
-        store.close();
+        return interceptor == null ? delegate().commit(commit) : interceptor.commit(commit);
     }
 
     public interface Interceptor
