@@ -102,7 +102,7 @@ class SkadeCatalogModule
     {
         // there only if local locations are served
         Binding<LocalFileSystemConfig> local = injector.getExistingBinding(Key.get(LocalFileSystemConfig.class));
-        if (local == null) {
+        if (local == null || !config.isLocalSync()) {
             return LocalDisk.NONE;
         }
         Path root = local.getProvider().get().getLocation();
@@ -110,7 +110,7 @@ class SkadeCatalogModule
         Function<String, Optional<Path>> paths = location -> Optional.of(Location.of(location))
                 .filter(value -> value.scheme().filter(LOCAL_SCHEMES::contains).isPresent())
                 .map(fileSystem::toFilePath);
-        return new LocalDisk(paths, paths.apply(config.getWarehouse()).orElse(root), config.isLocalSync());
+        return new LocalDisk(paths, paths.apply(config.getWarehouse()).orElse(root));
     }
 
     @Provides

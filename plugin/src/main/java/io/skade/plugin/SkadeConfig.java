@@ -111,7 +111,7 @@ public class SkadeConfig
     }
 
     @Config("skade.local-sync")
-    @ConfigDescription("Whether files that a commit adds on the coordinator's own disk are made durable before the commit")
+    @ConfigDescription("Whether commits on the coordinator's own disk survive a power cut: the files that they add are made durable before them, and the store keeps metadata documents")
     public SkadeConfig setLocalSync(boolean localSync)
     {
         this.localSync = localSync;

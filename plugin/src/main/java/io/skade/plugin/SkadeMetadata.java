@@ -46,6 +46,7 @@ import io.trino.plugin.iceberg.IcebergColumnHandle;
 import io.trino.plugin.iceberg.IcebergMergeTableHandle;
 import io.trino.plugin.iceberg.IcebergTableCredentials;
 import io.trino.plugin.iceberg.IcebergTableHandle;
+import io.trino.plugin.iceberg.IcebergWritableTableHandle;
 import io.trino.plugin.iceberg.aggregation.IcebergThetaSketchForStats;
 import io.trino.spi.ErrorCodeSupplier;
 import io.trino.spi.TrinoException;
@@ -54,6 +55,7 @@ import io.trino.spi.classloader.ThreadContextClassLoader;
 import io.trino.spi.connector.ColumnHandle;
 import io.trino.spi.connector.ConnectorAccessControl;
 import io.trino.spi.connector.ConnectorAnalyzeMetadata;
+import io.trino.spi.connector.ConnectorInsertTableHandle;
 import io.trino.spi.connector.ConnectorMaterializedViewDefinition;
 import io.trino.spi.connector.ConnectorMergeTableHandle;
 import io.trino.spi.connector.ConnectorMetadata;
@@ -86,8 +88,10 @@ import io.trino.spi.type.TinyintType;
 import io.trino.spi.type.Type;
 import io.trino.spi.type.TypeManager;
 import io.trino.spi.type.VarcharType;
+import org.apache.iceberg.SchemaParser;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.exceptions.ValidationException;
 import org.apache.iceberg.types.Type.TypeID;
 import org.apache.iceberg.types.TypeUtil;
 import org.apache.iceberg.types.Types.NestedField;
@@ -98,11 +102,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static io.skade.plugin.catalog.SkadeTables.identifier;
+import static io.skade.procedure.SkadeErrorCode.REF_COMMIT_CONFLICT;
 import static io.skade.procedure.SkadeErrorCode.REF_NOT_FOUND;
 import static io.trino.plugin.iceberg.ExpressionConverter.isConvertibleToIcebergExpression;
 import static io.trino.plugin.iceberg.ExpressionConverter.toIcebergExpression;
@@ -346,7 +352,7 @@ public class SkadeMetadata
         SchemaTableName loaded = ref.map(value -> nameAt(table, metadata.get(), value)).orElse(table);
         return switch (name.get().type()) {
             case "refs" -> Optional.of(safe(new RefsTable(tableName, metadata.get())));
-            case "ref_log" -> Optional.of(safe(new RefLogTable(tableName, tables.store(), findPointer(table).orElseThrow().id())));
+            case "ref_log" -> Optional.of(safe(new RefLogTable(tableName, tables.store(), findPointer(table).orElseThrow().id(), state.get().lastLogId())));
             case "history" -> Optional.of(safe(new HistoryTable(tableName, metadata.get(), ref.orElse(MAIN_BRANCH))));
             case "partitions" -> Optional.of(safe(partitionsTable(session, tableName, table, loaded)));
             default -> super.getSystemTable(session, new MetadataTableName(loaded, name.get().type()).name());
@@ -484,6 +490,20 @@ public class SkadeMetadata
             Collection<ComputedStatistics> computedStatistics)
     {
         IcebergTableHandle target = ((IcebergMergeTableHandle) mergeTableHandle).getTableHandle();
+        orConflict(target, () -> {
+            finishMerge(session, target, mergeTableHandle, sourceTableHandles, fragments, computedStatistics);
+            return null;
+        });
+    }
+
+    private void finishMerge(
+            ConnectorSession session,
+            IcebergTableHandle target,
+            ConnectorMergeTableHandle mergeTableHandle,
+            List<ConnectorTableHandle> sourceTableHandles,
+            Collection<Slice> fragments,
+            Collection<ComputedStatistics> computedStatistics)
+    {
         if (!isAtBranch(target)) {
             super.finishMerge(session, mergeTableHandle, sourceTableHandles, fragments, computedStatistics);
             return;
@@ -506,10 +526,49 @@ public class SkadeMetadata
     public OptionalLong executeDelete(ConnectorSession session, ConnectorTableHandle handle)
     {
         IcebergTableHandle target = (IcebergTableHandle) handle;
-        if (!isAtBranch(target)) {
-            return super.executeDelete(session, handle);
+        return orConflict(target, () -> isAtBranch(target)
+                ? StatementReads.recording(toIcebergExpression(rowsRead(target)), () -> super.executeDelete(session, handle))
+                : super.executeDelete(session, handle));
+    }
+
+    @Override
+    public ConnectorInsertTableHandle beginInsert(ConnectorSession session, ConnectorTableHandle tableHandle, List<ColumnHandle> columns, RetryMode retryMode)
+    {
+        ConnectorInsertTableHandle handle = super.beginInsert(session, tableHandle, columns, retryMode);
+        checkSchema((IcebergTableHandle) tableHandle, (IcebergWritableTableHandle) handle);
+        return handle;
+    }
+
+    @Override
+    public ConnectorMergeTableHandle beginMerge(ConnectorSession session, ConnectorTableHandle tableHandle, Map<Integer, Collection<ColumnHandle>> updateCaseColumns, RetryMode retryMode)
+    {
+        ConnectorMergeTableHandle handle = super.beginMerge(session, tableHandle, updateCaseColumns, retryMode);
+        checkSchema((IcebergTableHandle) tableHandle, ((IcebergMergeTableHandle) handle).getInsertTableHandle());
+        return handle;
+    }
+
+    /**
+     * A write begins on the newest version of the table. If its columns are others than those that the statement was planned with, the values would go into
+     * the wrong ones.
+     */
+    private static void checkSchema(IcebergTableHandle planned, IcebergWritableTableHandle begun)
+    {
+        if (!SchemaParser.fromJson(planned.getTableSchemaJson()).sameSchema(SchemaParser.fromJson(begun.schemaAsJson()))) {
+            throw new TrinoException(REF_COMMIT_CONFLICT, "Cannot write to %s: its columns were changed while the statement was planned".formatted(plainName(planned.getSchemaTableName())));
         }
-        return StatementReads.recording(toIcebergExpression(rowsRead(target)), () -> super.executeDelete(session, handle));
+    }
+
+    /**
+     * A write whose base was moved away from under it is a lost race.
+     */
+    private static <T> T orConflict(IcebergTableHandle target, Supplier<T> write)
+    {
+        try {
+            return write.get();
+        }
+        catch (ValidationException | IllegalArgumentException e) {
+            throw new TrinoException(REF_COMMIT_CONFLICT, "Cannot write to %s: another statement changed it meanwhile: %s".formatted(plainName(target.getSchemaTableName()), e.getMessage()), e);
+        }
     }
 
     private static boolean isAtBranch(IcebergTableHandle handle)
@@ -558,7 +617,12 @@ public class SkadeMetadata
     public Map<String, Long> executeTableExecute(ConnectorSession session, ConnectorTableExecuteHandle tableExecuteHandle)
     {
         if (!(tableExecuteHandle instanceof RefExecuteHandle handle)) {
-            return super.executeTableExecute(session, tableExecuteHandle);
+            try {
+                return super.executeTableExecute(session, tableExecuteHandle);
+            }
+            catch (ValidationException | IllegalArgumentException e) {
+                throw new TrinoException(REF_COMMIT_CONFLICT, "The table was changed meanwhile: " + e.getMessage(), e);
+            }
         }
         try {
             TableMove move = commit(session, handle.table(), RefTableProcedures.request(handle).update());

@@ -13,12 +13,14 @@
  */
 package io.skade.plugin;
 
+import io.trino.Session;
 import io.trino.testing.AbstractTestQueryFramework;
 import io.trino.testing.MaterializedRow;
 import io.trino.testing.QueryRunner;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -214,6 +216,51 @@ class TestBranchWrites
         assertQuery("SELECT * FROM kept FOR VERSION AS OF 'three'", "VALUES 0, 1, 2");
         assertQuery("SELECT count(*) FROM kept FOR VERSION AS OF 'b'", "VALUES 3");
         assertUpdate("DROP TABLE kept");
+    }
+
+    /**
+     * A Puffin file holds the deletion vectors of several data files, and lives as long as one of them.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"", ", partitioning = ARRAY['p']"})
+    void expiryKeepsDeletionVectors(String partitioning)
+    {
+        assertUpdate("CREATE TABLE vectors (id integer, p integer) WITH (format_version = 3%s)".formatted(partitioning));
+        assertUpdate("INSERT INTO vectors SELECT x, x % 3 FROM UNNEST(sequence(1, 12)) u(x)", 12);
+        assertUpdate("INSERT INTO vectors SELECT x, x % 3 FROM UNNEST(sequence(13, 24)) u(x)", 12);
+        assertUpdate("CREATE BRANCH work IN TABLE vectors");
+        assertUpdate("DELETE FROM vectors@work WHERE id IN (1, 2, 13, 14)", 4);
+        assertUpdate("DELETE FROM vectors@work WHERE id IN (4)", 1);
+        assertUpdate("CALL system.publish_branch(schema_name => 'tpch', table_name => 'vectors', branch => 'work', drop_branch => true)");
+        assertUpdate("INSERT INTO vectors VALUES (100, 0)", 1);
+        assertUpdate(withoutRetention(), "ALTER TABLE vectors EXECUTE expire_snapshots(retention_threshold => '0s')");
+        assertUpdate(withoutRetention(), "ALTER TABLE vectors EXECUTE remove_orphan_files(retention_threshold => '0s')");
+        assertQuery("SELECT count(*), sum(id) FROM vectors", "VALUES (20, 366)");
+        assertQuery("SELECT count(*) FROM \"vectors$snapshots\"", "VALUES 1");
+        assertUpdate("DROP TABLE vectors");
+    }
+
+    private Session withoutRetention()
+    {
+        return Session.builder(getSession())
+                .setCatalogSessionProperty("lake", "expire_snapshots_min_retention", "0s")
+                .setCatalogSessionProperty("lake", "remove_orphan_files_min_retention", "0s")
+                .build();
+    }
+
+    @Test
+    void logsAreReadAtTheStateOfTheTransaction()
+    {
+        assertUpdate("CREATE TABLE steady (n integer)");
+        inTransaction(session -> {
+            assertQuery(session, "SELECT name FROM \"steady$refs\"", "VALUES 'main'");
+            assertUpdate("CALL system.create_tag('tpch', 'steady', 'x')");
+            assertQuery(session, "SELECT name FROM \"steady$refs\"", "VALUES 'main'");
+            assertQuery(session, "SELECT operation FROM \"steady$ref_log\"", "VALUES 'create_table'");
+            assertQuery(session, "SELECT operation FROM system.commit_log WHERE table_name = 'steady'", "VALUES 'create_table'");
+        });
+        assertQuery("SELECT operation FROM \"steady$ref_log\"", "VALUES 'create_tag', 'create_table'");
+        assertUpdate("DROP TABLE steady");
     }
 
     @Test

@@ -51,7 +51,11 @@ class TestStoreOperations
     protected QueryRunner createQueryRunner()
             throws Exception
     {
-        DistributedQueryRunner queryRunner = SkadeQueryRunner.builder().setWorkerCount(0).build();
+        DistributedQueryRunner queryRunner = SkadeQueryRunner.builder()
+                // a metadata file that is damaged at once would be read from the store
+                .addCatalogProperty("skade.local-sync", "false")
+                .setWorkerCount(0)
+                .build();
         data = queryRunner.getCoordinator().getBaseDataDir().resolve("skade");
         return queryRunner;
     }

@@ -49,25 +49,22 @@ public final class LocalDisk
     private static final Logger log = Logger.get(LocalDisk.class);
 
     /**
-     * Where no location is local.
+     * Where no location is local, or nobody cares about a power cut.
      */
-    public static final LocalDisk NONE = new LocalDisk(_ -> Optional.empty(), Path.of("/"), false);
+    public static final LocalDisk NONE = new LocalDisk(_ -> Optional.empty(), Path.of("/"));
 
     private final Function<String, Optional<Path>> paths;
     private final Path root;
-    private final boolean forcesAddedFiles;
     private final AtomicBoolean warned = new AtomicBoolean();
 
     /**
      * @param paths the path of a location, empty if it is not local
      * @param root a folder that was there before, and is durable with all that lead to it
-     * @param forcesAddedFiles whether {@link #forceAdded} does anything
      */
-    public LocalDisk(Function<String, Optional<Path>> paths, Path root, boolean forcesAddedFiles)
+    public LocalDisk(Function<String, Optional<Path>> paths, Path root)
     {
         this.root = requireNonNull(root, "root is null");
         this.paths = requireNonNull(paths, "paths is null");
-        this.forcesAddedFiles = forcesAddedFiles;
     }
 
     /**
@@ -87,7 +84,7 @@ public final class LocalDisk
      */
     void forceAdded(FileIO io, Optional<TableMetadata> before, TableMetadata after)
     {
-        if (!forcesAddedFiles || find(after.location()).isEmpty()) {
+        if (find(after.location()).isEmpty()) {
             return;
         }
         Set<String> locations = new HashSet<>();

@@ -51,7 +51,7 @@ class TestLocalDocuments
     @BeforeEach
     void createLake()
     {
-        LocalDisk disk = new LocalDisk(location -> Optional.of(Path.of(location)), warehouse, false);
+        LocalDisk disk = new LocalDisk(location -> Optional.of(Path.of(location)), warehouse);
         lake = new TestingCatalog(warehouse, disk);
         documents = new LocalDocuments(lake.store(), disk);
         lake.createTable(T, ImmutableMap.of());

@@ -160,7 +160,7 @@ class TestSystemCalls
         {
             Path folder = Path.of(arguments[0]);
             Path warehouse = folder.resolve("warehouse");
-            LocalDisk disk = new LocalDisk(location -> Optional.of(Path.of(location)), folder, true);
+            LocalDisk disk = new LocalDisk(location -> Optional.of(Path.of(location)), folder);
             try (RocksDbPointerStore store = RocksDbPointerStore.open(folder.resolve("store"))) {
                 RefCommitter committer = new RefCommitter(store, new MetadataFiles(1_000_000), disk);
                 LocalFileIO io = new LocalFileIO();

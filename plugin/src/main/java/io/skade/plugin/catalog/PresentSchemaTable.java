@@ -16,18 +16,15 @@ package io.skade.plugin.catalog;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
-import org.apache.iceberg.metrics.MetricsReporter;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Objects;
 
-import static io.trino.plugin.iceberg.TrinoMetricsReporter.TRINO_METRICS_REPORTER;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -38,7 +35,7 @@ import static java.util.Objects.requireNonNull;
  * reads; commits are built from the metadata as it is.
  */
 final class PresentSchemaTable
-        extends BaseTable
+        extends SkadeTable
 {
     private static final ObjectMapper JSON = JsonMapper.builder().build();
 
@@ -47,19 +44,19 @@ final class PresentSchemaTable
     /**
      * The table itself, if its current snapshot was written under its present schema.
      */
-    static BaseTable of(BaseTable table)
+    static SkadeTable of(SkadeTable table)
     {
         TableMetadata metadata = table.operations().current();
         Snapshot snapshot = metadata.currentSnapshot();
         if (snapshot == null || snapshot.schemaId() == null || Objects.equals(snapshot.schemaId(), metadata.currentSchemaId())) {
             return table;
         }
-        return new PresentSchemaTable(table.operations(), table.name(), TRINO_METRICS_REPORTER, withSchema(snapshot, metadata.currentSchemaId()));
+        return new PresentSchemaTable(table.operations(), table.name(), withSchema(snapshot, metadata.currentSchemaId()));
     }
 
-    private PresentSchemaTable(TableOperations operations, String name, MetricsReporter reporter, Snapshot current)
+    private PresentSchemaTable(TableOperations operations, String name, Snapshot current)
     {
-        super(operations, name, reporter);
+        super(operations, name);
         this.current = requireNonNull(current, "current is null");
     }
 

@@ -412,7 +412,7 @@ public final class SkadeTrinoCatalog
     {
         BaseTable table = loadIcebergTable(this, tableOperationsProvider, session, schemaTableName);
         // this also finds out whether there is such a table
-        return PresentSchemaTable.of(table);
+        return PresentSchemaTable.of(new SkadeTable(table.operations(), table.name()));
     }
 
     @Override

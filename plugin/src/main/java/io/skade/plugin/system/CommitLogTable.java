@@ -15,6 +15,7 @@ package io.skade.plugin.system;
 
 import com.google.common.collect.ImmutableList;
 import com.google.inject.Inject;
+import io.skade.plugin.catalog.Transactions;
 import io.skade.store.LogEntry;
 import io.skade.store.LogEntry.TableChange;
 import io.skade.store.PointerStore;
@@ -61,11 +62,13 @@ public final class CommitLogTable
                     new ColumnMetadata("query_id", VARCHAR)));
 
     private final PointerStore store;
+    private final Transactions transactions;
 
     @Inject
-    public CommitLogTable(PointerStore store)
+    public CommitLogTable(PointerStore store, Transactions transactions)
     {
         super(METADATA);
+        this.transactions = requireNonNull(transactions, "transactions is null");
         this.store = requireNonNull(store, "store is null");
     }
 
@@ -78,7 +81,10 @@ public final class CommitLogTable
             ConnectorSplit split,
             ConnectorAccessControl accessControl)
     {
-        List<LogEntry> entries = store.log(Integer.MAX_VALUE);
+        long lastLogId = transactions.load(transactionHandle).get().lastLogId();
+        List<LogEntry> entries = store.log(Integer.MAX_VALUE).stream()
+                .filter(entry -> entry.logId() <= lastLogId)
+                .toList();
         Set<SchemaTableName> visible = accessControl.filterTables(null, entries.stream()
                 .flatMap(entry -> entry.tables().stream())
                 .map(table -> schemaTableName(table.name()))

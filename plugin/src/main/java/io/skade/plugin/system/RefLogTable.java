@@ -57,12 +57,17 @@ public final class RefLogTable
 
     private final PointerStore store;
     private final UUID pointerId;
+    private final long lastLogId;
 
-    public RefLogTable(SchemaTableName tableName, PointerStore store, UUID pointerId)
+    /**
+     * @param lastLogId the newest commit that the transaction sees
+     */
+    public RefLogTable(SchemaTableName tableName, PointerStore store, UUID pointerId, long lastLogId)
     {
         super(new ConnectorTableMetadata(tableName, COLUMNS));
         this.store = requireNonNull(store, "store is null");
         this.pointerId = requireNonNull(pointerId, "pointerId is null");
+        this.lastLogId = lastLogId;
     }
 
     @Override
@@ -70,6 +75,9 @@ public final class RefLogTable
     {
         InMemoryRecordSet.Builder rows = InMemoryRecordSet.builder(COLUMNS);
         for (LogEntry entry : store.log(pointerId, Integer.MAX_VALUE)) {
+            if (entry.logId() > lastLogId) {
+                continue;
+            }
             for (TableChange table : entry.tables()) {
                 if (!table.pointerId().equals(pointerId)) {
                     continue;
