@@ -44,7 +44,7 @@ final class TestKillRecovery
     private static final int CLIENTS = 3;
     private static final int MARKS = 12;
 
-    private final int rounds = Integer.getInteger("skade.kill-rounds", 3);
+    private final int rounds = Integer.getInteger("skade.kill-rounds", 5);
     private final long seed = Long.getLong("skade.kill-seed", System.nanoTime());
 
     @Test
