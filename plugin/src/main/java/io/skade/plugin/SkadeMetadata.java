@@ -48,6 +48,7 @@ import io.trino.plugin.iceberg.IcebergTableCredentials;
 import io.trino.plugin.iceberg.IcebergTableHandle;
 import io.trino.plugin.iceberg.IcebergWritableTableHandle;
 import io.trino.plugin.iceberg.aggregation.IcebergThetaSketchForStats;
+import io.trino.plugin.iceberg.procedure.IcebergTableExecuteHandle;
 import io.trino.spi.ErrorCodeSupplier;
 import io.trino.spi.TrinoException;
 import io.trino.spi.catalog.CatalogName;
@@ -490,7 +491,7 @@ public class SkadeMetadata
             Collection<ComputedStatistics> computedStatistics)
     {
         IcebergTableHandle target = ((IcebergMergeTableHandle) mergeTableHandle).getTableHandle();
-        orConflict(target, () -> {
+        orConflict(target.getSchemaTableName(), () -> {
             finishMerge(session, target, mergeTableHandle, sourceTableHandles, fragments, computedStatistics);
             return null;
         });
@@ -526,7 +527,7 @@ public class SkadeMetadata
     public OptionalLong executeDelete(ConnectorSession session, ConnectorTableHandle handle)
     {
         IcebergTableHandle target = (IcebergTableHandle) handle;
-        return orConflict(target, () -> isAtBranch(target)
+        return orConflict(target.getSchemaTableName(), () -> isAtBranch(target)
                 ? StatementReads.recording(toIcebergExpression(rowsRead(target)), () -> super.executeDelete(session, handle))
                 : super.executeDelete(session, handle));
     }
@@ -561,13 +562,13 @@ public class SkadeMetadata
     /**
      * A write whose base was moved away from under it is a lost race.
      */
-    private static <T> T orConflict(IcebergTableHandle target, Supplier<T> write)
+    private static <T> T orConflict(SchemaTableName target, Supplier<T> write)
     {
         try {
             return write.get();
         }
         catch (ValidationException | IllegalArgumentException e) {
-            throw new TrinoException(REF_COMMIT_CONFLICT, "Cannot write to %s: another statement changed it meanwhile: %s".formatted(plainName(target.getSchemaTableName()), e.getMessage()), e);
+            throw new TrinoException(REF_COMMIT_CONFLICT, "Cannot write to %s: another statement changed it meanwhile: %s".formatted(plainName(target), e.getMessage()), e);
         }
     }
 
@@ -617,12 +618,7 @@ public class SkadeMetadata
     public Map<String, Long> executeTableExecute(ConnectorSession session, ConnectorTableExecuteHandle tableExecuteHandle)
     {
         if (!(tableExecuteHandle instanceof RefExecuteHandle handle)) {
-            try {
-                return super.executeTableExecute(session, tableExecuteHandle);
-            }
-            catch (ValidationException | IllegalArgumentException e) {
-                throw new TrinoException(REF_COMMIT_CONFLICT, "The table was changed meanwhile: " + e.getMessage(), e);
-            }
+            return orConflict(((IcebergTableExecuteHandle) tableExecuteHandle).schemaTableName(), () -> super.executeTableExecute(session, tableExecuteHandle));
         }
         try {
             TableMove move = commit(session, handle.table(), RefTableProcedures.request(handle).update());

@@ -34,7 +34,6 @@ import java.util.Optional;
 import static com.google.common.collect.ImmutableList.toImmutableList;
 import static java.util.Comparator.comparing;
 import static java.util.Objects.requireNonNull;
-import static org.apache.iceberg.TableProperties.WRITE_METADATA_LOCATION;
 import static org.apache.iceberg.util.LocationUtil.stripTrailingSlash;
 
 /**
@@ -102,7 +101,7 @@ record MetadataVersion(
                 Objects.requireNonNullElse(metadata.uuid(), ""),
                 location,
                 stripTrailingSlash(metadata.location()),
-                folder(metadata.location(), metadata.properties()),
+                MetadataFiles.folder(metadata.location(), metadata.properties()),
                 metadata.previousFiles().stream().map(MetadataLogEntry::file).collect(toImmutableList()),
                 metadata.refs(),
                 metadata.lastUpdatedMillis());
@@ -115,15 +114,10 @@ record MetadataVersion(
                 metadata.uuid(),
                 location,
                 stripTrailingSlash(metadata.location()),
-                folder(metadata.location(), metadata.properties()),
+                MetadataFiles.folder(metadata.location(), metadata.properties()),
                 ImmutableList.of(),
                 ImmutableMap.of(),
                 metadata.history().getLast().timestampMillis());
-    }
-
-    private static String folder(String base, Map<String, String> properties)
-    {
-        return stripTrailingSlash(properties.getOrDefault(WRITE_METADATA_LOCATION, stripTrailingSlash(base) + "/metadata"));
     }
 
     static String folder(String location)

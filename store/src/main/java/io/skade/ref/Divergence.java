@@ -33,9 +33,9 @@ import static java.util.Objects.requireNonNull;
  * @param branch what the first branch has since then, without one the whole of its history
  * @param to what the second branch has since then, without one the whole of its history
  */
-record Divergence(Kind kind, Optional<Snapshot> mergeBase, History branch, History to)
+public record Divergence(Kind kind, Optional<Snapshot> mergeBase, History branch, History to)
 {
-    enum Kind
+    public enum Kind
     {
         /**
          * Both are at the same snapshot.
@@ -52,7 +52,7 @@ record Divergence(Kind kind, Optional<Snapshot> mergeBase, History branch, Histo
         BOTH,
     }
 
-    Divergence
+    public Divergence
     {
         requireNonNull(kind, "kind is null");
         requireNonNull(mergeBase, "mergeBase is null");
@@ -63,7 +63,7 @@ record Divergence(Kind kind, Optional<Snapshot> mergeBase, History branch, Histo
     /**
      * @param toId empty for a branch without snapshots
      */
-    static Divergence between(TableMetadata metadata, long branchId, OptionalLong toId)
+    public static Divergence between(TableMetadata metadata, long branchId, OptionalLong toId)
     {
         History branch = History.until(metadata, OptionalLong.of(branchId), ImmutableSet.of());
         Set<Long> branchIds = branch.ids();
@@ -92,9 +92,9 @@ record Divergence(Kind kind, Optional<Snapshot> mergeBase, History branch, Histo
      * @param snapshots oldest first
      * @param stoppedAt the parent of the oldest one, which is gone or at which the part was to end; empty if there is no parent
      */
-    record History(List<Snapshot> snapshots, OptionalLong stoppedAt)
+    public record History(List<Snapshot> snapshots, OptionalLong stoppedAt)
     {
-        History
+        public History
         {
             snapshots = ImmutableList.copyOf(snapshots);
             requireNonNull(stoppedAt, "stoppedAt is null");

@@ -88,11 +88,10 @@ public final class LocalDisk
             return;
         }
         Set<String> locations = new HashSet<>();
-        for (Snapshot snapshot : after.snapshots()) {
-            if (before.isEmpty() || before.get().snapshot(snapshot.snapshotId()) == null) {
-                addFiles(io, after, snapshot, locations);
-            }
-        }
+        // new ones stand at the end
+        after.snapshots().reversed().stream()
+                .takeWhile(snapshot -> before.isEmpty() || before.get().snapshot(snapshot.snapshotId()) == null)
+                .forEach(snapshot -> addFiles(io, after, snapshot, locations));
         Set<String> statisticsBefore = before.map(LocalDisk::statistics).orElseGet(ImmutableSet::of);
         statistics(after).stream()
                 .filter(location -> !statisticsBefore.contains(location))

@@ -36,6 +36,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -249,11 +250,15 @@ public final class MetadataFiles
      */
     static String location(TableMetadata metadata, String fileName)
     {
-        String folder = metadata.properties().get(TableProperties.WRITE_METADATA_LOCATION);
-        if (folder != null) {
-            return LocationUtil.stripTrailingSlash(folder) + "/" + fileName;
-        }
-        return LocationUtil.stripTrailingSlash(metadata.location()) + "/metadata/" + fileName;
+        return folder(metadata.location(), metadata.properties()) + "/" + fileName;
+    }
+
+    /**
+     * The metadata folder of a table or view, without a slash at its end.
+     */
+    public static String folder(String location, Map<String, String> properties)
+    {
+        return LocationUtil.stripTrailingSlash(properties.getOrDefault(TableProperties.WRITE_METADATA_LOCATION, LocationUtil.stripTrailingSlash(location) + "/metadata"));
     }
 
     /**

@@ -16,6 +16,7 @@ package io.skade.ref;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
+import com.google.common.primitives.Ints;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
@@ -233,7 +234,7 @@ public final class RefUpdates
      */
     public static RefUpdate fastForward(String branch, SnapshotSelector to, OptionalLong expectedSnapshotId)
     {
-        return new MovesProtected("fast_forward", target -> fastForward(target, branch, to, expectedSnapshotId));
+        return movesProtected("fast_forward", target -> fastForward(target, branch, to, expectedSnapshotId));
     }
 
     /**
@@ -244,7 +245,7 @@ public final class RefUpdates
     public static RefUpdate publishBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
         requireNonNull(mode, "mode is null");
-        return new MovesProtected("publish_branch", target -> publish(target, branch, to, mode, expectedSnapshotId));
+        return movesProtected("publish_branch", target -> publish(target, branch, to, mode, expectedSnapshotId));
     }
 
     /**
@@ -253,7 +254,7 @@ public final class RefUpdates
     public static RefUpdate publishAndDropBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
         requireNonNull(mode, "mode is null");
-        return new MovesProtected("publish_branch", target -> {
+        return movesProtected("publish_branch", target -> {
             if (branch.equals(MAIN_BRANCH)) {
                 throw new RefRefusedException(INVALID_VALUE, "Cannot drop main of %s: every table has a branch main", target.name());
             }
@@ -439,7 +440,8 @@ public final class RefUpdates
      */
     public static RefUpdate undo(String ref, long steps)
     {
-        return new Undo(ref, steps);
+        // more than an int is refused in any case
+        return new Verb("undo_ref", target -> undo(target, ref, steps), false, Ints.saturatedCast(steps));
     }
 
     private static TableMetadata undo(RefTarget target, String name, long steps)
@@ -504,7 +506,7 @@ public final class RefUpdates
      */
     public static RefUpdate protect(String branch)
     {
-        return new MovesProtected("protect_ref", target -> {
+        return movesProtected("protect_ref", target -> {
             if (!branch.equals(MAIN_BRANCH)) {
                 load(target, branch, SnapshotRefType.BRANCH);
             }
@@ -517,7 +519,7 @@ public final class RefUpdates
      */
     public static RefUpdate unprotect(String branch)
     {
-        return new MovesProtected("unprotect_ref", target -> {
+        return movesProtected("unprotect_ref", target -> {
             Set<String> refs = ProtectedRefs.of(target.metadata());
             if (!refs.contains(branch) && !branch.equals(MAIN_BRANCH)) {
                 load(target, branch, SnapshotRefType.BRANCH);
@@ -668,10 +670,15 @@ public final class RefUpdates
 
     private static RefUpdate update(String operation, Function<RefTarget, TableMetadata> function)
     {
-        return new Verb(operation, function);
+        return new Verb(operation, function, false, 0);
     }
 
-    private record Verb(String operation, Function<RefTarget, TableMetadata> function)
+    private static RefUpdate movesProtected(String operation, Function<RefTarget, TableMetadata> function)
+    {
+        return new Verb(operation, function, true, 0);
+    }
+
+    private record Verb(String operation, Function<RefTarget, TableMetadata> function, boolean movesProtected, int undoSteps)
             implements RefUpdate
     {
         @Override
@@ -685,27 +692,11 @@ public final class RefUpdates
         {
             return function.apply(target);
         }
-    }
-
-    private record Undo(String ref, long steps)
-            implements RefUpdate
-    {
-        @Override
-        public String operation(TableMetadata before)
-        {
-            return "undo_ref";
-        }
 
         @Override
-        public TableMetadata apply(RefTarget target)
+        public boolean mayMoveProtected(TableMetadata before)
         {
-            return undo(target, ref, steps);
-        }
-
-        @Override
-        public int undoSteps()
-        {
-            return toIntExact(steps);
+            return movesProtected;
         }
     }
 
@@ -737,28 +728,6 @@ public final class RefUpdates
         public int undoSteps()
         {
             return update.undoSteps();
-        }
-    }
-
-    private record MovesProtected(String operation, Function<RefTarget, TableMetadata> function)
-            implements RefUpdate
-    {
-        @Override
-        public String operation(TableMetadata before)
-        {
-            return operation;
-        }
-
-        @Override
-        public TableMetadata apply(RefTarget target)
-        {
-            return function.apply(target);
-        }
-
-        @Override
-        public boolean mayMoveProtected(TableMetadata before)
-        {
-            return true;
         }
     }
 }

@@ -18,6 +18,8 @@ import io.skade.ref.MissingMetadataException;
 import io.trino.spi.ErrorCodeSupplier;
 import io.trino.spi.TrinoException;
 
+import java.util.function.Supplier;
+
 import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_INVALID_METADATA;
 import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
 
@@ -27,6 +29,19 @@ import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_MISSING_METADATA;
 final class DamagedTables
 {
     private DamagedTables() {}
+
+    /**
+     * The result of what reads or changes tables, whose failures are {@link #translate translated}.
+     */
+    static <T> T translating(Supplier<T> operation)
+    {
+        try {
+            return operation.get();
+        }
+        catch (RuntimeException e) {
+            throw translate(e);
+        }
+    }
 
     /**
      * The error of the engine for a failure that a damaged table caused; any other failure stays as it is.

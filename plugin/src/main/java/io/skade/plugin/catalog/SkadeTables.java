@@ -103,23 +103,13 @@ public final class SkadeTables
     @Override
     public List<TableMove> commit(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates)
     {
-        try {
-            return committer.commit(fileIo(session), author(session), updates);
-        }
-        catch (RuntimeException e) {
-            throw DamagedTables.translate(e);
-        }
+        return DamagedTables.translating(() -> committer.commit(fileIo(session), author(session), updates));
     }
 
     @Override
     public List<TableMove> dryRun(ConnectorSession session, Map<TableIdentifier, RefUpdate> updates)
     {
-        try {
-            return committer.dryRun(fileIo(session), updates);
-        }
-        catch (RuntimeException e) {
-            throw DamagedTables.translate(e);
-        }
+        return DamagedTables.translating(() -> committer.dryRun(fileIo(session), updates));
     }
 
     @Override
@@ -135,12 +125,7 @@ public final class SkadeTables
      */
     TableMetadata metadata(ConnectorSession session, SchemaTableName table, TablePointer pointer)
     {
-        try {
-            return committer.files().read(fileIo(session), identifier(table), pointer);
-        }
-        catch (RuntimeException e) {
-            throw DamagedTables.translate(e);
-        }
+        return DamagedTables.translating(() -> committer.files().read(fileIo(session), identifier(table), pointer));
     }
 
     /**
@@ -188,18 +173,8 @@ public final class SkadeTables
         }
         return switch (ref.get()) {
             case RefTableName.AtBranch(_, String branch) -> new BranchTableOperations(operations, views, branch);
-            case RefTableName.AtSnapshot(_, long snapshotId) -> new SnapshotTableOperations(views.snapshot(operations.io(), current(operations), snapshotId), operations.io());
+            case RefTableName.AtSnapshot(_, long snapshotId) -> new SnapshotTableOperations(views.snapshot(operations.io(), DamagedTables.translating(operations::current), snapshotId), operations.io());
         };
-    }
-
-    private static TableMetadata current(TableOperations operations)
-    {
-        try {
-            return operations.current();
-        }
-        catch (RuntimeException e) {
-            throw DamagedTables.translate(e);
-        }
     }
 
     /**

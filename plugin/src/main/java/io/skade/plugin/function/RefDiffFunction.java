@@ -15,11 +15,11 @@ package io.skade.plugin.function;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Lists;
 import com.google.common.collect.Maps;
 import com.google.inject.Inject;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.Transactions;
+import io.skade.ref.Divergence;
 import io.skade.ref.RefTarget;
 import io.trino.spi.TrinoException;
 import io.trino.spi.connector.SchemaTableName;
@@ -37,16 +37,13 @@ import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableProperties;
 import org.apache.iceberg.types.Types.NestedField;
-import org.apache.iceberg.util.SnapshotUtil;
 
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 
+import static com.google.common.collect.ImmutableList.toImmutableList;
 import static io.skade.plugin.catalog.SkadeTables.schemaTableName;
 import static io.trino.plugin.iceberg.IcebergColumnHandle.DATA_CHANGE_ORDINAL_NAME;
 import static io.trino.plugin.iceberg.IcebergColumnHandle.DATA_CHANGE_TIMESTAMP_NAME;
@@ -155,27 +152,17 @@ public final class RefDiffFunction
      */
     private static List<Long> changes(RefTarget target, String from, OptionalLong fromSnapshotId, String to, OptionalLong toSnapshotId)
     {
-        TableMetadata metadata = target.metadata();
         if (toSnapshotId.isEmpty()) {
             return ImmutableList.of();
         }
-        Set<Long> known = new HashSet<>();
-        if (fromSnapshotId.isPresent()) {
-            SnapshotUtil.ancestorsOf(fromSnapshotId.getAsLong(), metadata::snapshot).forEach(snapshot -> known.add(snapshot.snapshotId()));
-        }
-        List<Long> changes = new ArrayList<>();
-        boolean fromTheStart = false;
-        for (Snapshot snapshot : SnapshotUtil.ancestorsOf(toSnapshotId.getAsLong(), metadata::snapshot)) {
-            if (known.contains(snapshot.snapshotId())) {
-                return ImmutableList.copyOf(Lists.reverse(changes));
-            }
-            if (!DataOperations.REPLACE.equals(snapshot.operation())) {
-                changes.add(snapshot.snapshotId());
-            }
-            fromTheStart = snapshot.parentId() == null;
-        }
-        if (fromSnapshotId.isEmpty() && fromTheStart) {
-            return ImmutableList.copyOf(Lists.reverse(changes));
+        Divergence divergence = Divergence.between(target.metadata(), toSnapshotId.getAsLong(), fromSnapshotId);
+        // what has no snapshot yet is before all others
+        boolean fromTheStart = fromSnapshotId.isEmpty() && divergence.branch().stoppedAt().isEmpty();
+        if (divergence.mergeBase().isPresent() || fromTheStart) {
+            return divergence.branch().snapshots().stream()
+                    .filter(snapshot -> !DataOperations.REPLACE.equals(snapshot.operation()))
+                    .map(Snapshot::snapshotId)
+                    .collect(toImmutableList());
         }
         throw new TrinoException(INVALID_FUNCTION_ARGUMENT, "Cannot compare %s of %s with %s: no common ancestor of %s and %s is left".formatted(
                 to,
