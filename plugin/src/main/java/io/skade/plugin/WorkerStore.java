@@ -47,6 +47,12 @@ final class WorkerStore
     }
 
     @Override
+    public CommitResult commit(List<PointerCommit> commits)
+    {
+        throw notHere();
+    }
+
+    @Override
     public List<LogEntry> log(int limit)
     {
         throw notHere();

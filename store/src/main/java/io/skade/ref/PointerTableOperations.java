@@ -129,7 +129,7 @@ public final class PointerTableOperations
     {
         committer.turns().await(name, this);
         try {
-            current = committer.commit(io, author, ImmutableMap.of(name, update)).getFirst().after();
+            current = committer.commit(io, author, ImmutableMap.of(name, update)).getFirst().current();
             loaded = true;
         }
         catch (CommitFailedException e) {

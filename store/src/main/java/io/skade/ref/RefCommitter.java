@@ -55,6 +55,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
+import static com.google.common.base.Throwables.throwIfUnchecked;
 import static io.skade.ref.RefRefusedException.Reason.PROTECTED;
 import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
@@ -69,6 +70,10 @@ import static java.util.stream.Collectors.joining;
  * disk the store takes their content, and they are written after the commit), and asks the store to move all pointers from what it found to what it wrote. The store refuses if any pointer is another one by then; that is a
  * definite conflict, the files are deleted, and the next attempt starts from the beginning, so that every precondition is checked against the
  * metadata that is really replaced. When the outcome is unknown, nothing is deleted.
+ *
+ * <p>Updates of one table on the local disk that come at the same moment share an attempt, if they read no files: each is applied to what the one before
+ * left, and one metadata file has what all of them did. Each has its own entry in the log, and is refused without the others. In an object store each
+ * writes its file with its own rights.
  */
 public final class RefCommitter
 {
@@ -83,6 +88,7 @@ public final class RefCommitter
     private final LocalDisk disk;
     private final CommitStats stats = new CommitStats();
     private final CommitTurns turns = new CommitTurns();
+    private final TableQueues<SharedUpdate> queues = new TableQueues<>();
 
     public RefCommitter(PointerStore store, MetadataFiles files, LocalDisk disk)
     {
@@ -149,6 +155,14 @@ public final class RefCommitter
 
     private List<TableMove> commitWithRetries(FileIO io, CommitAuthor author, Map<TableIdentifier, RefUpdate> updates)
     {
+        if (updates.size() == 1) {
+            Map.Entry<TableIdentifier, RefUpdate> only = updates.entrySet().iterator().next();
+            if (!only.getValue().readsFiles() && isLocal(only.getKey())) {
+                SharedUpdate update = new SharedUpdate(author, only.getValue());
+                queues.run(only.getKey(), update, waiting -> commitShared(io, only.getKey(), waiting));
+                return ImmutableList.of(update.result());
+            }
+        }
         long start = System.nanoTime();
         List<Mismatch> mismatches = ImmutableList.of();
         for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -159,14 +173,11 @@ public final class RefCommitter
             }
             Map<Step, Written> written = write(io, changed);
             ImmutableList.Builder<PointerChange> pointers = ImmutableList.builder();
-            written.forEach((step, file) -> pointers.add(step.pointerChange(file.metadata())));
-            switch (commit(io, author, pointers.build(), ImmutableList.copyOf(written.values()))) {
+            written.forEach((step, file) -> pointers.add(step.pointerChange(file.metadata().metadataFileLocation())));
+            switch (commit(io, ImmutableList.of(new Entry(author, pointers.build())), ImmutableList.copyOf(written.values()))) {
                 case Committed committed -> {
-                    committed(committed, author, pointers.build(), attempt + 1, System.nanoTime() - start);
-                    written.forEach((step, file) -> {
-                        files.replaced(step.pointer().metadataLocation());
-                        deleteRemovedMetadataFiles(io, step.before(), file.metadata());
-                    });
+                    committed(committed.logId(), author, pointers.build(), attempt + 1, System.nanoTime() - start);
+                    written.forEach((step, file) -> replaced(io, step.pointer(), step.before(), file.metadata()));
                     return steps.stream()
                             .map(step -> new TableMove(step.name(), step.before(), step.changes() ? written.get(step).metadata() : step.before()))
                             .toList();
@@ -178,16 +189,112 @@ public final class RefCommitter
             }
             backOff(attempt);
         }
-        throw new CommitFailedException("Cannot commit: other commits won %s times in a row: %s", MAX_ATTEMPTS, describe(mismatches));
+        throw lostEveryRace(mismatches);
     }
 
-    private void committed(Committed commit, CommitAuthor author, List<PointerChange> pointers, int attempts, long nanos)
+    private boolean isLocal(TableIdentifier name)
+    {
+        return store.state().find(name).filter(pointer -> disk.find(pointer.metadataLocation()).isPresent()).isPresent();
+    }
+
+    /**
+     * Applies updates one after the other in one commit of the store, those that are not refused.
+     */
+    private void commitShared(FileIO io, TableIdentifier name, List<SharedUpdate> updates)
+    {
+        try {
+            long start = System.nanoTime();
+            List<Mismatch> mismatches = ImmutableList.of();
+            for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+                TablePointer pointer = find(store.state(), name);
+                TableMetadata before = files.read(io, name, pointer);
+                Map<SharedUpdate, Step> steps = applyAll(io, name, pointer, before, updates.stream().filter(update -> !update.isDone()).toList());
+                if (steps.isEmpty()) {
+                    return;
+                }
+                TableMetadata after = ImmutableList.copyOf(steps.values()).getLast().after();
+                disk.forceAdded(io, Optional.of(before), after);
+                Written file = write(io, after, MetadataFiles.version(pointer.metadataLocation()) + 1, Optional.of(pointer.metadataLocation()));
+                ImmutableList.Builder<Entry> entries = ImmutableList.builder();
+                TablePointer present = pointer;
+                for (Map.Entry<SharedUpdate, Step> entry : steps.entrySet()) {
+                    PointerChange change = entry.getValue().at(present).pointerChange(file.metadata().metadataFileLocation());
+                    entries.add(new Entry(entry.getKey().author, ImmutableList.of(change)));
+                    present = change.next().orElseThrow();
+                }
+                switch (commit(io, entries.build(), ImmutableList.of(file))) {
+                    case Committed committed -> {
+                        long logId = committed.logId() - steps.size();
+                        for (Entry entry : entries.build()) {
+                            logId++;
+                            committed(logId, entry.author(), entry.pointers(), attempt + 1, System.nanoTime() - start);
+                        }
+                        replaced(io, pointer, before, file.metadata());
+                        steps.forEach((update, step) -> update.complete(new TableMove(name, step.before(), step.after(), file.metadata())));
+                        return;
+                    }
+                    case Conflict conflict -> {
+                        stats.getConflicts().update(1);
+                        mismatches = conflict.mismatches();
+                    }
+                }
+                backOff(attempt);
+            }
+            throw lostEveryRace(mismatches);
+        }
+        catch (RuntimeException | Error e) {
+            updates.stream().filter(update -> !update.isDone()).forEach(update -> update.fail(e));
+        }
+    }
+
+    /**
+     * Applies each update to what the one before made, and ends those that are refused or change nothing.
+     *
+     * @return the others, in their order
+     */
+    private Map<SharedUpdate, Step> applyAll(FileIO io, TableIdentifier name, TablePointer pointer, TableMetadata before, List<SharedUpdate> updates)
+    {
+        ImmutableMap.Builder<SharedUpdate, Step> steps = ImmutableMap.builder();
+        List<TableChange> log = new ArrayList<>();
+        TableMetadata present = before;
+        for (SharedUpdate update : updates) {
+            try {
+                List<TableChange> added = ImmutableList.copyOf(log).reverse();
+                Step step = apply(new RefTarget(name, present, () -> ImmutableList.<TableChange>builder().addAll(added).addAll(log(pointer)).build(), io), pointer, update.update);
+                if (!step.changes()) {
+                    update.complete(step.move());
+                    continue;
+                }
+                steps.put(update, step);
+                log.add(new TableChange(name, pointer.id(), step.operation(), Optional.empty(), step.refChanges(), update.update.undoSteps()));
+                // the next one builds on it as on the metadata of a file
+                present = TableMetadata.buildFrom(step.after()).discardChanges().build();
+            }
+            catch (RuntimeException e) {
+                update.fail(e);
+            }
+        }
+        return steps.buildOrThrow();
+    }
+
+    private static CommitFailedException lostEveryRace(List<Mismatch> mismatches)
+    {
+        return new CommitFailedException("Cannot commit: other commits won %s times in a row: %s", MAX_ATTEMPTS, describe(mismatches));
+    }
+
+    private void replaced(FileIO io, TablePointer pointer, TableMetadata before, TableMetadata after)
+    {
+        files.replaced(pointer.metadataLocation());
+        deleteRemovedMetadataFiles(io, before, after);
+    }
+
+    private void committed(long logId, CommitAuthor author, List<PointerChange> pointers, int attempts, long nanos)
     {
         stats.getCommits().update(1);
         stats.getCommitTime().addNanos(nanos);
         if (nanos > SLOW_NANOS || log.isDebugEnabled()) {
             String line = "commit log_id=%s user=%s query_id=%s attempts=%s millis=%s tables=%s".formatted(
-                    commit.logId(),
+                    logId,
                     author.user(),
                     author.queryId().orElse("none"),
                     attempts,
@@ -239,9 +346,9 @@ public final class RefCommitter
                 RefChange.between(ImmutableMap.of(), written.refs()));
         // a file that was there before stays, whatever comes
         long start = System.nanoTime();
-        switch (commit(io, author, ImmutableList.of(change), file.stream().toList())) {
+        switch (commit(io, ImmutableList.of(new Entry(author, ImmutableList.of(change))), file.stream().toList())) {
             case Committed committed -> {
-                committed(committed, author, ImmutableList.of(change), 1, System.nanoTime() - start);
+                committed(committed.logId(), author, ImmutableList.of(change), 1, System.nanoTime() - start);
                 return written;
             }
             case Conflict(List<Mismatch> mismatches) -> throw switch (mismatches.getFirst()) {
@@ -257,13 +364,10 @@ public final class RefCommitter
         ImmutableList.Builder<Step> steps = ImmutableList.builder();
         List<RefRefusedException> refusals = new ArrayList<>();
         updates.forEach((name, update) -> {
-            TablePointer pointer = state.find(name, PointerKind.TABLE).orElseThrow(() -> new NoSuchTableException("Table does not exist: %s", name));
+            TablePointer pointer = find(state, name);
             TableMetadata before = files.read(io, name, pointer);
             try {
-                TableMetadata after = update.apply(new RefTarget(name, before, () -> log(pointer), io));
-                Step step = new Step(name, pointer, update, before, after);
-                checkProtected(step);
-                steps.add(step);
+                steps.add(apply(new RefTarget(name, before, () -> log(pointer), io), pointer, update));
             }
             catch (RefRefusedException e) {
                 refusals.add(e);
@@ -273,6 +377,18 @@ public final class RefCommitter
             throw RefRefusedException.ofAll(refusals);
         }
         return steps.build();
+    }
+
+    private static TablePointer find(CatalogState state, TableIdentifier name)
+    {
+        return state.find(name, PointerKind.TABLE).orElseThrow(() -> new NoSuchTableException("Table does not exist: %s", name));
+    }
+
+    private static Step apply(RefTarget target, TablePointer pointer, RefUpdate update)
+    {
+        Step step = new Step(target.name(), pointer, update, target.metadata(), update.apply(target));
+        checkProtected(step);
+        return step;
     }
 
     private List<TableChange> log(TablePointer pointer)
@@ -299,7 +415,7 @@ public final class RefCommitter
                         "Cannot change %s of %s by %s: it is protected, only publish_branch and fast_forward move it",
                         change.ref(),
                         step.name(),
-                        step.update().operation(step.before()));
+                        step.operation());
             }
         }
     }
@@ -343,17 +459,19 @@ public final class RefCommitter
     /**
      * Commits. If it is certain that this did not happen, deletes the files in {@code written}.
      */
-    private CommitResult commit(FileIO io, CommitAuthor author, List<PointerChange> pointers, List<Written> written)
+    private CommitResult commit(FileIO io, List<Entry> entries, List<Written> written)
     {
         List<MetadataDocument> documents = written.stream()
                 .map(Written::document)
                 .filter(this::isLocal)
                 .toList();
-        PointerCommit commit = new PointerCommit(author, ImmutableList.of(), pointers, documents);
+        List<PointerCommit> commits = entries.stream()
+                .map(entry -> new PointerCommit(entry.author(), ImmutableList.of(), entry.pointers(), documents))
+                .toList();
         CommitResult result;
         long start = System.nanoTime();
         try {
-            result = store.commit(commit);
+            result = commits.size() == 1 ? store.commit(commits.getFirst()) : store.commit(commits);
             stats.getSyncTime().addNanos(System.nanoTime() - start);
         }
         catch (CommitStateUnknownException e) {
@@ -474,15 +592,72 @@ public final class RefCommitter
             return new TableMove(name, before, after);
         }
 
-        PointerChange pointerChange(TableMetadata written)
+        String operation()
+        {
+            return update.operation(before);
+        }
+
+        Step at(TablePointer present)
+        {
+            return new Step(name, present, update, before, after, refChanges);
+        }
+
+        PointerChange pointerChange(String metadataLocation)
         {
             return new PointerChange(
                     name,
                     Optional.of(pointer),
-                    Optional.of(pointer.moveTo(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs())),
-                    update.operation(before),
+                    Optional.of(pointer.moveTo(Objects.requireNonNullElse(after.uuid(), ""), metadataLocation, after.refs())),
+                    operation(),
                     refChanges,
                     update.undoSteps());
+        }
+    }
+
+    /**
+     * What the log gets one entry for.
+     */
+    private record Entry(CommitAuthor author, List<PointerChange> pointers) {}
+
+    /**
+     * An update that may share a commit with others.
+     */
+    private static final class SharedUpdate
+            implements TableQueues.Work
+    {
+        private final CommitAuthor author;
+        private final RefUpdate update;
+        private TableMove move;
+        private Throwable failure;
+
+        private SharedUpdate(CommitAuthor author, RefUpdate update)
+        {
+            this.author = requireNonNull(author, "author is null");
+            this.update = requireNonNull(update, "update is null");
+        }
+
+        @Override
+        public boolean isDone()
+        {
+            return move != null || failure != null;
+        }
+
+        private void complete(TableMove result)
+        {
+            move = requireNonNull(result, "result is null");
+        }
+
+        private void fail(Throwable cause)
+        {
+            failure = requireNonNull(cause, "cause is null");
+        }
+
+        private TableMove result()
+        {
+            if (failure != null) {
+                throwIfUnchecked(failure);
+            }
+            return move;
         }
     }
 }

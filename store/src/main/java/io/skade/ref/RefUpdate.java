@@ -42,6 +42,14 @@ public interface RefUpdate
     }
 
     /**
+     * Whether {@link #apply} may take long, since it reads files of the table. Such a change has a commit of its own.
+     */
+    default boolean readsFiles()
+    {
+        return true;
+    }
+
+    /**
      * Whether the change may move a ref that is protected on {@code before}.
      */
     default boolean mayMoveProtected(TableMetadata before)

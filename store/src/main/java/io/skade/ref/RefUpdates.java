@@ -245,7 +245,7 @@ public final class RefUpdates
     public static RefUpdate publishBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
         requireNonNull(mode, "mode is null");
-        return movesProtected("publish_branch", target -> publish(target, branch, to, mode, expectedSnapshotId));
+        return new Verb("publish_branch", target -> publish(target, branch, to, mode, expectedSnapshotId), mode == PublishMode.REBASE, true, 0);
     }
 
     /**
@@ -254,7 +254,7 @@ public final class RefUpdates
     public static RefUpdate publishAndDropBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
         requireNonNull(mode, "mode is null");
-        return movesProtected("publish_branch", target -> {
+        Function<RefTarget, TableMetadata> function = target -> {
             if (branch.equals(MAIN_BRANCH)) {
                 throw new RefRefusedException(INVALID_VALUE, "Cannot drop main of %s: every table has a branch main", target.name());
             }
@@ -264,7 +264,8 @@ public final class RefUpdates
             return TableMetadata.buildFrom(publish(target, branch, to, mode, expectedSnapshotId))
                     .removeRef(branch)
                     .build();
-        });
+        };
+        return new Verb("publish_branch", function, mode == PublishMode.REBASE, true, 0);
     }
 
     private static TableMetadata publish(RefTarget target, String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
@@ -391,7 +392,7 @@ public final class RefUpdates
      */
     public static RefUpdate cherrypickSnapshot(long snapshotId, String branch)
     {
-        return update("cherrypick_snapshot", target -> {
+        return readsFiles("cherrypick_snapshot", target -> {
             select(target, new SnapshotSelector.AtSnapshot(snapshotId));
             return cherrypick(target, snapshotId, branch);
         });
@@ -402,7 +403,7 @@ public final class RefUpdates
      */
     public static RefUpdate publishChanges(String wapId)
     {
-        return update("publish_changes", target -> {
+        return readsFiles("publish_changes", target -> {
             List<Snapshot> staged = target.metadata().snapshots().stream()
                     .filter(snapshot -> wapId.equals(WapUtil.stagedWapId(snapshot)))
                     .toList();
@@ -441,7 +442,7 @@ public final class RefUpdates
     public static RefUpdate undo(String ref, long steps)
     {
         // more than an int is refused in any case
-        return new Verb("undo_ref", target -> undo(target, ref, steps), false, Ints.saturatedCast(steps));
+        return new Verb("undo_ref", target -> undo(target, ref, steps), false, false, Ints.saturatedCast(steps));
     }
 
     private static TableMetadata undo(RefTarget target, String name, long steps)
@@ -670,15 +671,23 @@ public final class RefUpdates
 
     private static RefUpdate update(String operation, Function<RefTarget, TableMetadata> function)
     {
-        return new Verb(operation, function, false, 0);
+        return new Verb(operation, function, false, false, 0);
+    }
+
+    private static RefUpdate readsFiles(String operation, Function<RefTarget, TableMetadata> function)
+    {
+        return new Verb(operation, function, true, false, 0);
     }
 
     private static RefUpdate movesProtected(String operation, Function<RefTarget, TableMetadata> function)
     {
-        return new Verb(operation, function, true, 0);
+        return new Verb(operation, function, false, true, 0);
     }
 
-    private record Verb(String operation, Function<RefTarget, TableMetadata> function, boolean movesProtected, int undoSteps)
+    /**
+     * @param readsFiles see {@link RefUpdate#readsFiles}
+     */
+    private record Verb(String operation, Function<RefTarget, TableMetadata> function, boolean readsFiles, boolean movesProtected, int undoSteps)
             implements RefUpdate
     {
         @Override
@@ -716,6 +725,12 @@ public final class RefUpdates
                 throw new RefRefusedException(INVALID_VALUE, "Cannot change %s: it was dropped and created again meanwhile", target.name());
             }
             return update.apply(target);
+        }
+
+        @Override
+        public boolean readsFiles()
+        {
+            return update.readsFiles();
         }
 
         @Override

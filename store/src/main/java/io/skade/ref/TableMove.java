@@ -22,15 +22,23 @@ import java.util.List;
 import static java.util.Objects.requireNonNull;
 
 /**
- * One table before and after a commit; the same object twice if there was nothing to change.
+ * One table before and after an update; the same object twice if there was nothing to change.
+ *
+ * @param current what the table has: {@code after}, or what other updates of the same moment made of it
  */
-public record TableMove(TableIdentifier name, TableMetadata before, TableMetadata after)
+public record TableMove(TableIdentifier name, TableMetadata before, TableMetadata after, TableMetadata current)
 {
     public TableMove
     {
         requireNonNull(name, "name is null");
         requireNonNull(before, "before is null");
         requireNonNull(after, "after is null");
+        requireNonNull(current, "current is null");
+    }
+
+    public TableMove(TableIdentifier name, TableMetadata before, TableMetadata after)
+    {
+        this(name, before, after, after);
     }
 
     public List<RefChange> refChanges()

@@ -47,6 +47,12 @@ public abstract class ForwardingPointerStore
     }
 
     @Override
+    public CommitResult commit(List<PointerCommit> commits)
+    {
+        return store.commit(commits);
+    }
+
+    @Override
     public CommitResult commit(PointerCommit commit)
     {
         return store.commit(commit);

@@ -46,6 +46,16 @@ public interface PointerStore
     CommitResult commit(PointerCommit commit);
 
     /**
+     * Makes several commits one after the other, all or none, each with an entry in the log of its own. A document may stand in several of them.
+     *
+     * @param commits at least one
+     * @return as {@link #commit(PointerCommit)}, with the id of the last entry
+     * @throws CommitStateUnknownException as {@link #commit(PointerCommit)}
+     * @throws StoreException as {@link #commit(PointerCommit)}
+     */
+    CommitResult commit(List<PointerCommit> commits);
+
+    /**
      * The whole log, newest first, at most {@code limit} entries.
      */
     List<LogEntry> log(int limit);

@@ -444,10 +444,17 @@ public final class RocksDbPointerStore
     @Override
     public CommitResult commit(PointerCommit commit)
     {
-        Optional<CommitResult> result = commitIfWritable(commit);
+        return commit(ImmutableList.of(commit));
+    }
+
+    @Override
+    public CommitResult commit(List<PointerCommit> commits)
+    {
+        checkArgument(!commits.isEmpty(), "no commits");
+        Optional<CommitResult> result = commitIfWritable(commits);
         while (result.isEmpty()) {
             reopen();
-            result = commitIfWritable(commit);
+            result = commitIfWritable(commits);
         }
         return result.get();
     }
@@ -455,10 +462,10 @@ public final class RocksDbPointerStore
     /**
      * Empty if a write failed before; nothing was done then.
      */
-    private Optional<CommitResult> commitIfWritable(PointerCommit commit)
+    private Optional<CommitResult> commitIfWritable(List<PointerCommit> commits)
     {
         return whileOpen(() -> {
-            Waiting own = new Waiting(commit);
+            Waiting own = new Waiting(commits);
             synchronized (waiting) {
                 waiting.add(own);
             }
@@ -491,28 +498,37 @@ public final class RocksDbPointerStore
         CatalogState next = state;
         Map<UUID, Optional<KeptDocument>> documents = new HashMap<>();
         try (WriteBatch batch = new WriteBatch()) {
-            for (Waiting commit : taken) {
-                List<Mismatch> mismatches = StateChanges.check(next, commit.commit());
-                if (!mismatches.isEmpty()) {
-                    conflicts.put(commit, new Conflict(mismatches));
-                    continue;
-                }
-                long logId = next.lastLogId() + (commit.commit().pointers().isEmpty() ? 0 : 1);
-                batch.setSavePoint();
+            for (Waiting group : taken) {
+                CatalogState stateAfter = next;
                 Map<UUID, Optional<KeptDocument>> documentsAfter = new HashMap<>(documents);
+                List<Mismatch> mismatches = ImmutableList.of();
+                batch.setSavePoint();
                 try {
-                    put(batch, commit.commit(), logId, documentsAfter);
+                    for (PointerCommit commit : group.commits()) {
+                        mismatches = StateChanges.check(stateAfter, commit);
+                        if (!mismatches.isEmpty()) {
+                            break;
+                        }
+                        long logId = stateAfter.lastLogId() + (commit.pointers().isEmpty() ? 0 : 1);
+                        put(batch, commit, logId, documentsAfter);
+                        stateAfter = StateChanges.apply(stateAfter, commit).withLastLogId(logId);
+                    }
                 }
                 catch (UncheckedIOException e) {
                     // a string that has no bytes in UTF-8; the other commits are not to blame
                     batch.rollbackToSavePoint();
-                    commit.fail(new StoreException("Cannot write to the store in %s: a string is not well-formed Unicode".formatted(folder), e));
+                    group.fail(new StoreException("Cannot write to the store in %s: a string is not well-formed Unicode".formatted(folder), e));
+                    continue;
+                }
+                if (!mismatches.isEmpty()) {
+                    batch.rollbackToSavePoint();
+                    conflicts.put(group, new Conflict(mismatches));
                     continue;
                 }
                 documents = documentsAfter;
-                next = StateChanges.apply(next, commit.commit()).withLastLogId(logId);
-                commit.logId = logId;
-                written.add(commit);
+                next = stateAfter;
+                group.logId = next.lastLogId();
+                written.add(group);
             }
             if (!written.isEmpty() && !write(batch, written, next)) {
                 // they may be in conflict with what is not there
@@ -615,7 +631,7 @@ public final class RocksDbPointerStore
     }
 
     /**
-     * A document is kept as long as its location is that of the pointer.
+     * A document is kept as long as its location is that of the pointer. Several commits of a batch may bring the same one.
      */
     private void putDocument(WriteBatch batch, UUID pointerId, Optional<String> location, List<MetadataDocument> candidates, Map<UUID, Optional<KeptDocument>> documents)
             throws RocksDBException
@@ -624,6 +640,9 @@ public final class RocksDbPointerStore
                 .filter(candidate -> location.equals(Optional.of(candidate.location())))
                 .findFirst();
         Optional<KeptDocument> kept = documents.getOrDefault(pointerId, Optional.ofNullable(keptDocuments.get(pointerId)));
+        if (kept.isPresent() && location.equals(Optional.of(kept.get().location()))) {
+            return;
+        }
         if (document.isPresent()) {
             Optional<DocumentPatch> patch = document.get().patch().filter(candidate -> kept.filter(base -> base.takes(candidate)).isPresent());
             if (patch.isPresent()) {
@@ -636,7 +655,7 @@ public final class RocksDbPointerStore
             batch.put(StoreFormat.documentKey(pointerId), StoreFormat.documentValue(document.get()));
             documents.put(pointerId, Optional.of(KeptDocument.whole(document.get())));
         }
-        else if (kept.isPresent() && !location.equals(Optional.of(kept.get().location()))) {
+        else if (kept.isPresent()) {
             deletePatches(batch, pointerId, kept);
             batch.delete(StoreFormat.documentKey(pointerId));
             documents.put(pointerId, Optional.empty());
@@ -1088,24 +1107,24 @@ public final class RocksDbPointerStore
     private record FailedWrite(Throwable cause, CatalogState next) {}
 
     /**
-     * A commit in the queue. Its fields are written and read under the writer's lock only.
+     * Commits in the queue that are made all or not at all. The fields are written and read under the writer's lock only.
      */
     private static final class Waiting
     {
-        private final PointerCommit commit;
+        private final List<PointerCommit> commits;
         private long logId;
         private Optional<CommitResult> result = Optional.empty();
         private Optional<RuntimeException> failure = Optional.empty();
         private boolean done;
 
-        private Waiting(PointerCommit commit)
+        private Waiting(List<PointerCommit> commits)
         {
-            this.commit = requireNonNull(commit, "commit is null");
+            this.commits = ImmutableList.copyOf(commits);
         }
 
-        private PointerCommit commit()
+        private List<PointerCommit> commits()
         {
-            return commit;
+            return commits;
         }
 
         private boolean done()

@@ -13,6 +13,8 @@
  */
 package io.skade.store;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import io.skade.store.CommitResult.Committed;
 import io.skade.store.CommitResult.Conflict;
 import io.skade.store.CommitResult.Mismatch;
@@ -75,6 +77,35 @@ public final class InMemoryPointerStore
             state = state.with(pointer.getKey(), Optional.of(pointer.getValue()));
         }
         return state;
+    }
+
+    @Override
+    public synchronized CommitResult commit(List<PointerCommit> commits)
+    {
+        checkOpen();
+        checkArgument(!commits.isEmpty(), "no commits");
+        Map<Namespace, Map<String, String>> namespacesBefore = ImmutableMap.copyOf(namespaces);
+        Map<TableIdentifier, TablePointer> pointersBefore = ImmutableMap.copyOf(pointers);
+        Map<UUID, MetadataDocument> documentsBefore = ImmutableMap.copyOf(documents);
+        List<LogEntry> logBefore = ImmutableList.copyOf(log);
+        long lastLogIdBefore = lastLogId;
+        CommitResult result = null;
+        for (PointerCommit commit : commits) {
+            result = commit(commit);
+            if (result instanceof Conflict) {
+                namespaces.clear();
+                namespaces.putAll(namespacesBefore);
+                pointers.clear();
+                pointers.putAll(pointersBefore);
+                documents.clear();
+                documents.putAll(documentsBefore);
+                log.clear();
+                log.addAll(logBefore);
+                lastLogId = lastLogIdBefore;
+                break;
+            }
+        }
+        return result;
     }
 
     @Override

@@ -586,6 +586,42 @@ abstract class PointerStoreContract
     }
 
     /**
+     * Several commits at once: each has its log entry, one that does not fit takes the others with it.
+     */
+    @Test
+    void testGroup()
+    {
+        createDb();
+        TablePointer pointer = newTable(1);
+        TablePointer next = moved(pointer, 2);
+        Committed committed = committed(store.commit(ImmutableList.of(
+                PointerCommit.of(ALICE, create(T, pointer)),
+                PointerCommit.of(BOB, move(T, pointer, 2)))));
+        assertThat(committed.logId()).isEqualTo(2);
+        assertThat(content(committed.state())).isEqualTo(content(store.state()));
+        assertThat(store.state().find(T)).hasValue(next);
+        assertThat(store.log(10)).extracting(LogEntry::author).containsExactly(BOB, ALICE);
+
+        Map<String, Object> before = content(store.state());
+        CommitResult result = store.commit(ImmutableList.of(
+                PointerCommit.of(ALICE, create(table("other"), newTable(1))),
+                PointerCommit.of(ALICE, move(T, pointer, 3))));
+        assertThat(result).isEqualTo(new Conflict(ImmutableList.of(new PointerMismatch(T, Optional.of(pointer), Optional.of(next)))));
+        assertThat(content(store.state())).isEqualTo(before);
+        assertThat(store.log(10)).hasSize(2);
+
+        // one document that all of them bring
+        TablePointer third = next.moveTo("uuid", "3.metadata.json", next.refs());
+        TablePointer last = third.moveTo("uuid", "3.metadata.json", pointer.refs());
+        committed(store.commit(ImmutableList.of(
+                new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(new PointerChange(T, Optional.of(next), Optional.of(third), "move", ImmutableList.of())), ImmutableList.of(document(third))),
+                new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(new PointerChange(T, Optional.of(third), Optional.of(last), "move", ImmutableList.of())), ImmutableList.of(document(third))))));
+        assertThat(store.state().find(T)).hasValue(last);
+        assertThat(store.document(last.id())).hasValue(document(last));
+        assertThatThrownBy(() -> store.commit(ImmutableList.of())).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /**
      * Documents that come with a patch, on what is kept and on what is not, and read after each commit.
      */
     @Test
