@@ -259,6 +259,10 @@ public final class RefCommitter
         TableMetadata present = before;
         for (SharedUpdate update : updates) {
             try {
+                if (!present.changes().isEmpty()) {
+                    // it builds on what the one before made as on the metadata of a file
+                    present = TableMetadata.buildFrom(present).discardChanges().build();
+                }
                 List<TableChange> added = ImmutableList.copyOf(log).reverse();
                 Step step = apply(new RefTarget(name, present, () -> ImmutableList.<TableChange>builder().addAll(added).addAll(log(pointer)).build(), io), pointer, update.update);
                 if (!step.changes()) {
@@ -267,8 +271,7 @@ public final class RefCommitter
                 }
                 steps.put(update, step);
                 log.add(new TableChange(name, pointer.id(), step.operation(), Optional.empty(), step.refChanges(), update.update.undoSteps()));
-                // the next one builds on it as on the metadata of a file
-                present = TableMetadata.buildFrom(step.after()).discardChanges().build();
+                present = step.after();
             }
             catch (RuntimeException e) {
                 update.fail(e);

@@ -13,14 +13,20 @@
  */
 package io.skade.store;
 
+import com.google.common.collect.Comparators;
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Iterables;
 import org.apache.iceberg.SnapshotRef;
 
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 
 import static com.google.common.base.Preconditions.checkArgument;
-import static com.google.common.collect.ImmutableMap.toImmutableMap;
+import static java.util.Comparator.naturalOrder;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -41,9 +47,23 @@ public record TablePointer(PointerKind kind, UUID id, String uuid, String metada
         requireNonNull(metadataLocation, "metadataLocation is null");
         checkArgument(!metadataLocation.isEmpty(), "metadataLocation is empty");
         checkArgument(version >= 0, "version is negative: %s", version);
-        refs = refs.entrySet().stream()
-                .sorted(Map.Entry.comparingByKey())
-                .collect(toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
+        refs = Comparators.isInStrictOrder(refs.keySet(), naturalOrder()) ? ImmutableMap.copyOf(refs) : inOrder(refs, ImmutableSet.of());
+    }
+
+    /**
+     * @param known some names, in order
+     */
+    private static Map<String, SnapshotRef> inOrder(Map<String, SnapshotRef> refs, Set<String> known)
+    {
+        List<String> others = refs.keySet().stream().filter(name -> !known.contains(name)).sorted().toList();
+        ImmutableMap.Builder<String, SnapshotRef> ordered = ImmutableMap.builderWithExpectedSize(refs.size());
+        for (String name : Iterables.mergeSorted(ImmutableList.of(known, others), naturalOrder())) {
+            SnapshotRef ref = refs.get(name);
+            if (ref != null) {
+                ordered.put(name, ref);
+            }
+        }
+        return ordered.buildOrThrow();
     }
 
     /**
@@ -67,6 +87,6 @@ public record TablePointer(PointerKind kind, UUID id, String uuid, String metada
      */
     public TablePointer moveTo(String newUuid, String newMetadataLocation, Map<String, SnapshotRef> newRefs)
     {
-        return new TablePointer(kind, id, newUuid, newMetadataLocation, newRefs, version + 1);
+        return new TablePointer(kind, id, newUuid, newMetadataLocation, inOrder(newRefs, refs.keySet()), version + 1);
     }
 }
