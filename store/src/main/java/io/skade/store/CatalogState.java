@@ -53,9 +53,9 @@ public final class CatalogState
 
     public Optional<TablePointer> find(TableIdentifier name)
     {
-        // without an object for each step, this is the hot path of every read
+        // makes no object: every read comes here
         NamespaceState namespace = namespaces.getOrElse(name.namespace(), null);
-        return namespace == null ? Optional.empty() : Optional.ofNullable(namespace.pointers().getOrElse(name.name(), null));
+        return namespace == null ? Optional.empty() : namespace.pointers().getOrElse(name.name(), Optional.empty());
     }
 
     public Optional<TablePointer> find(TableIdentifier name, PointerKind kind)
@@ -102,7 +102,7 @@ public final class CatalogState
     {
         return namespaces.get(namespace)
                 .map(state -> state.pointers().toJavaStream()
-                        .map(pointer -> Map.entry(TableIdentifier.of(namespace, pointer._1()), pointer._2())))
+                        .map(pointer -> Map.entry(TableIdentifier.of(namespace, pointer._1()), pointer._2().orElseThrow())))
                 .getOrElse(Stream::empty);
     }
 
@@ -116,7 +116,7 @@ public final class CatalogState
      */
     public CatalogState withNamespace(Namespace namespace, Map<String, String> properties)
     {
-        HashMap<String, TablePointer> pointers = namespaces.get(namespace).map(NamespaceState::pointers).getOrElse(HashMap.empty());
+        HashMap<String, Optional<TablePointer>> pointers = namespaces.get(namespace).map(NamespaceState::pointers).getOrElse(HashMap.empty());
         return new CatalogState(lastLogId, namespaces.put(namespace, new NamespaceState(properties, pointers)));
     }
 
@@ -131,8 +131,8 @@ public final class CatalogState
     public CatalogState with(TableIdentifier name, Optional<TablePointer> pointer)
     {
         NamespaceState namespace = namespaces.get(name.namespace()).getOrElseThrow(() -> new IllegalArgumentException("Namespace does not exist: " + name.namespace()));
-        HashMap<String, TablePointer> pointers = pointer
-                .map(value -> namespace.pointers().put(name.name(), value))
+        HashMap<String, Optional<TablePointer>> pointers = pointer
+                .map(_ -> namespace.pointers().put(name.name(), pointer))
                 .orElseGet(() -> namespace.pointers().remove(name.name()));
         return new CatalogState(lastLogId, namespaces.put(name.namespace(), new NamespaceState(namespace.properties(), pointers)));
     }
@@ -145,7 +145,10 @@ public final class CatalogState
         return lastLogId == other.lastLogId && namespaces.equals(other.namespaces);
     }
 
-    private record NamespaceState(Map<String, String> properties, HashMap<String, TablePointer> pointers)
+    /**
+     * @param pointers none is empty
+     */
+    private record NamespaceState(Map<String, String> properties, HashMap<String, Optional<TablePointer>> pointers)
     {
         private NamespaceState
         {
