@@ -14,6 +14,7 @@
 package io.skade.catalog;
 
 import com.google.common.collect.ImmutableList;
+import io.skade.ref.InParallel;
 import io.skade.ref.MetadataFiles;
 import io.skade.store.CatalogState;
 import io.skade.store.PointerKind;

@@ -17,6 +17,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 import io.skade.catalog.RebuildStep.Outcome;
+import io.skade.ref.InParallel;
 import io.skade.ref.MetadataFiles;
 import io.skade.store.CatalogState;
 import io.skade.store.PointerChange;

@@ -15,6 +15,7 @@ package io.skade.ref;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Streams;
 import io.airlift.log.Logger;
 import io.skade.ref.MetadataFiles.Written;
 import io.skade.store.CatalogState;
@@ -33,6 +34,7 @@ import io.skade.store.PointerKind;
 import io.skade.store.PointerStore;
 import io.skade.store.RefChange;
 import io.skade.store.TablePointer;
+import io.vavr.control.Either;
 import org.apache.iceberg.CatalogUtil;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
@@ -47,11 +49,15 @@ import org.weakref.jmx.Flatten;
 import org.weakref.jmx.Managed;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
@@ -171,15 +177,15 @@ public final class RefCommitter
             if (changed.isEmpty()) {
                 return steps.stream().map(Step::move).toList();
             }
-            Map<Step, Written> written = write(io, changed);
-            ImmutableList.Builder<PointerChange> pointers = ImmutableList.builder();
-            written.forEach((step, file) -> pointers.add(step.pointerChange(file.metadata().metadataFileLocation())));
-            switch (commit(io, ImmutableList.of(new Entry(author, pointers.build())), ImmutableList.copyOf(written.values()))) {
+            List<Written> written = write(io, changed);
+            Entry entry = new Entry(author, Streams.zip(changed.stream(), written.stream(), (step, file) -> step.pointerChange(file.document().location())).toList());
+            switch (commit(io, ImmutableList.of(entry), written)) {
                 case Committed committed -> {
-                    committed(committed.logId(), author, pointers.build(), attempt + 1, System.nanoTime() - start);
-                    written.forEach((step, file) -> replaced(io, step.pointer(), step.before(), file.metadata()));
+                    committed(committed.logId(), entry, attempt + 1, System.nanoTime() - start);
+                    InParallel.forEach(Streams.zip(changed.stream(), written.stream(), Map::entry).toList(), move -> replaced(io, move.getKey().pointer(), move.getKey().before(), move.getValue().metadata()));
+                    Iterator<Written> files = written.iterator();
                     return steps.stream()
-                            .map(step -> new TableMove(step.name(), step.before(), step.changes() ? written.get(step).metadata() : step.before()))
+                            .map(step -> step.changes() ? new TableMove(step.name(), step.before(), files.next().metadata()) : step.move())
                             .toList();
                 }
                 case Conflict conflict -> {
@@ -227,7 +233,7 @@ public final class RefCommitter
                         long logId = committed.logId() - steps.size();
                         for (Entry entry : entries.build()) {
                             logId++;
-                            committed(logId, entry.author(), entry.pointers(), attempt + 1, System.nanoTime() - start);
+                            committed(logId, entry, attempt + 1, System.nanoTime() - start);
                         }
                         replaced(io, pointer, before, file.metadata());
                         steps.forEach((update, step) -> update.complete(new TableMove(name, step.before(), step.after(), file.metadata())));
@@ -291,18 +297,18 @@ public final class RefCommitter
         deleteRemovedMetadataFiles(io, before, after);
     }
 
-    private void committed(long logId, CommitAuthor author, List<PointerChange> pointers, int attempts, long nanos)
+    private void committed(long logId, Entry entry, int attempts, long nanos)
     {
         stats.getCommits().update(1);
         stats.getCommitTime().addNanos(nanos);
         if (nanos > SLOW_NANOS || log.isDebugEnabled()) {
             String line = "commit log_id=%s user=%s query_id=%s attempts=%s millis=%s tables=%s".formatted(
                     logId,
-                    author.user(),
-                    author.queryId().orElse("none"),
+                    entry.author().user(),
+                    entry.author().queryId().orElse("none"),
                     attempts,
                     NANOSECONDS.toMillis(nanos),
-                    pointers.stream().map(change -> change.name() + ":" + change.operation()).toList());
+                    entry.pointers().stream().map(change -> change.name() + ":" + change.operation()).toList());
             if (nanos > SLOW_NANOS) {
                 log.warn("Slow %s", line);
             }
@@ -349,9 +355,10 @@ public final class RefCommitter
                 RefChange.between(ImmutableMap.of(), written.refs()));
         // a file that was there before stays, whatever comes
         long start = System.nanoTime();
-        switch (commit(io, ImmutableList.of(new Entry(author, ImmutableList.of(change))), file.stream().toList())) {
+        Entry entry = new Entry(author, ImmutableList.of(change));
+        switch (commit(io, ImmutableList.of(entry), file.stream().toList())) {
             case Committed committed -> {
-                committed(committed.logId(), author, ImmutableList.of(change), 1, System.nanoTime() - start);
+                committed(committed.logId(), entry, 1, System.nanoTime() - start);
                 return written;
             }
             case Conflict(List<Mismatch> mismatches) -> throw switch (mismatches.getFirst()) {
@@ -364,22 +371,22 @@ public final class RefCommitter
 
     private List<Step> apply(CatalogState state, FileIO io, Map<TableIdentifier, RefUpdate> updates)
     {
-        ImmutableList.Builder<Step> steps = ImmutableList.builder();
-        List<RefRefusedException> refusals = new ArrayList<>();
-        updates.forEach((name, update) -> {
+        List<Either<RefRefusedException, Step>> steps = InParallel.map(updates.entrySet(), entry -> {
+            TableIdentifier name = entry.getKey();
             TablePointer pointer = find(state, name);
             TableMetadata before = files.read(io, name, pointer);
             try {
-                steps.add(apply(new RefTarget(name, before, () -> log(pointer), io), pointer, update));
+                return Either.right(apply(new RefTarget(name, before, () -> log(pointer), io), pointer, entry.getValue()));
             }
             catch (RefRefusedException e) {
-                refusals.add(e);
+                return Either.left(e);
             }
         });
+        List<RefRefusedException> refusals = steps.stream().filter(Either::isLeft).map(Either::getLeft).toList();
         if (!refusals.isEmpty()) {
             throw RefRefusedException.ofAll(refusals);
         }
-        return steps.build();
+        return steps.stream().map(Either::get).toList();
     }
 
     private static TablePointer find(CatalogState state, TableIdentifier name)
@@ -423,23 +430,24 @@ public final class RefCommitter
         }
     }
 
-    private Map<Step, Written> write(FileIO io, List<Step> changed)
+    /**
+     * The files of the tables, in their order.
+     */
+    private List<Written> write(FileIO io, List<Step> changed)
     {
-        ImmutableMap.Builder<Step, Written> written = ImmutableMap.builder();
-        List<Written> done = new ArrayList<>();
+        Queue<Written> done = new ConcurrentLinkedQueue<>();
         try {
-            for (Step step : changed) {
+            return InParallel.map(changed, step -> {
                 disk.forceAdded(io, Optional.of(step.before()), step.after());
                 Written file = write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1, Optional.of(step.pointer().metadataLocation()));
                 done.add(file);
-                written.put(step, file);
-            }
+                return file;
+            });
         }
         catch (RuntimeException e) {
             deleteFiles(io, done);
             throw e;
         }
-        return written.buildOrThrow();
     }
 
     /**
@@ -493,7 +501,7 @@ public final class RefCommitter
             deleteFiles(io, written.stream().filter(file -> !isTaken(conflict, file.document().location())).toList());
         }
         else {
-            documents.forEach(document -> writeCommitted(io, document));
+            InParallel.forEach(documents, document -> writeCommitted(io, document));
         }
         return result;
     }
@@ -515,7 +523,7 @@ public final class RefCommitter
                 .anyMatch(mismatch -> mismatch instanceof PointerMismatch pointer && pointer.actual().filter(actual -> actual.metadataLocation().equals(location)).isPresent());
     }
 
-    private void deleteFiles(FileIO io, List<Written> written)
+    private void deleteFiles(FileIO io, Collection<Written> written)
     {
         for (Written file : written) {
             String location = file.document().location();

@@ -11,15 +11,17 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package io.skade.catalog;
+package io.skade.ref;
 
 import com.google.common.collect.ImmutableList;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import static com.google.common.base.Throwables.throwIfUnchecked;
@@ -28,20 +30,36 @@ import static java.util.concurrent.Executors.newFixedThreadPool;
 /**
  * Work that waits for a file system most of the time.
  */
-final class InParallel
+public final class InParallel
 {
     private static final int THREADS = 8;
 
     private InParallel() {}
 
     /**
+     * Runs an action with each argument.
+     *
+     * @throws RuntimeException as {@link #map}
+     */
+    public static <A> void forEach(Collection<A> arguments, Consumer<A> action)
+    {
+        map(arguments, argument -> {
+            action.accept(argument);
+            return Optional.empty();
+        });
+    }
+
+    /**
      * The results of a function, in the order of its arguments.
      *
      * @throws RuntimeException what the function threw for the first argument for which it did
      */
-    static <A, R> List<R> map(Collection<A> arguments, Function<A, R> function)
+    public static <A, R> List<R> map(Collection<A> arguments, Function<A, R> function)
     {
-        try (ExecutorService executor = newFixedThreadPool(THREADS, Thread.ofPlatform().daemon().name("skade-files-", 0).factory())) {
+        if (arguments.size() < 2) {
+            return arguments.stream().map(function).toList();
+        }
+        try (ExecutorService executor = newFixedThreadPool(Math.min(THREADS, arguments.size()), Thread.ofPlatform().daemon().name("skade-files-", 0).factory())) {
             List<Future<R>> futures = arguments.stream()
                     .map(argument -> executor.submit(() -> function.apply(argument)))
                     .toList();
