@@ -14,6 +14,7 @@
 package io.skade.benchmark;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -30,18 +31,10 @@ import java.util.logging.Logger;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
- * Runs the parts that are named, or all. Arguments: a folder for everything that is written, {@code --quick}, names of parts.
+ * Runs the parts that are named, or all. Arguments: the root of the project, {@code --quick}, names of parts.
  */
 public final class Benchmarks
 {
-    private static final Map<String, Part> PARTS = ImmutableMap.<String, Part>builder()
-            .put("disk", new BenchmarkDisk())
-            .put("lookup", new BenchmarkRefLookups())
-            .put("moves", new BenchmarkRefMoves())
-            .put("publish", new BenchmarkPublish())
-            .put("history", new BenchmarkHistory())
-            .buildOrThrow();
-
     private Benchmarks() {}
 
     public static void main(String[] args)
@@ -50,24 +43,45 @@ public final class Benchmarks
         PrintStream out = new PrintStream(System.out, true, UTF_8);
         Logger.getLogger("").setLevel(Level.SEVERE);
 
-        Path folder = Path.of(args[0]).toAbsolutePath();
+        Path root = Path.of(args[0]).toAbsolutePath();
+        Path folder = root.resolve("benchmarks/target/bench");
         List<String> names = new ArrayList<>(List.of(args).subList(1, args.length));
         Scale scale = names.remove("--quick") ? Scale.QUICK : Scale.FULL;
-        for (String name : names) {
-            if (!PARTS.containsKey(name)) {
-                System.err.println("No such part: %s. There are %s".formatted(name, String.join(", ", PARTS.keySet())));
-                System.exit(2);
+        Path data = Workspace.create(folder.resolve("data"));
+        try (LazyServer server = new LazyServer(root, data.resolve("server"))) {
+            Map<String, Part> parts = parts(root, server);
+            for (String name : names) {
+                if (!parts.containsKey(name)) {
+                    System.err.println("No such part: %s. There are %s".formatted(name, String.join(", ", parts.keySet())));
+                    System.exit(2);
+                }
             }
+            run(scale, names.isEmpty() ? parts : Maps.filterKeys(parts, names::contains), folder, data, out);
         }
-        run(scale, names.isEmpty() ? List.copyOf(PARTS.keySet()) : names, folder, out);
+        Workspace.delete(data);
         // what a part has left running does not keep the process
         System.exit(0);
     }
 
-    private static void run(Scale scale, List<String> names, Path folder, PrintStream out)
+    private static Map<String, Part> parts(Path root, LazyServer server)
+    {
+        return ImmutableMap.<String, Part>builder()
+                .put("disk", new BenchmarkDisk())
+                .put("lookup", new BenchmarkRefLookups())
+                .put("moves", new BenchmarkRefMoves())
+                .put("publish", new BenchmarkPublish())
+                .put("history", new BenchmarkHistory())
+                .put("open", new BenchmarkOpen())
+                .put("planning", new BenchmarkPlanning(server))
+                .put("writes", new BenchmarkWrites(server))
+                .put("tpch", new BenchmarkTpch(root, server))
+                .put("sessions", new BenchmarkSessions(server))
+                .buildOrThrow();
+    }
+
+    private static void run(Scale scale, Map<String, Part> parts, Path folder, Path data, PrintStream out)
             throws Exception
     {
-        Path data = Workspace.create(folder.resolve("data"));
         Instant start = Instant.now();
         Optional<PostgreSql> postgreSql = startPostgreSql(data, out);
         try {
@@ -75,13 +89,14 @@ public final class Benchmarks
             if (postgreSql.isEmpty()) {
                 report.note(Peers.POSTGRESQL, "not measured: PostgreSQL is not installed, or does not start");
             }
-            for (String name : names) {
-                Path own = Workspace.create(data.resolve(name));
-                PARTS.get(name).run(scale, own, report);
-                Workspace.delete(own);
-            }
             Path file = folder.resolve("results").resolve(start.toString().replace(':', '-') + ".json");
-            report.write(file);
+            for (Map.Entry<String, Part> part : parts.entrySet()) {
+                Path own = Workspace.create(data.resolve(part.getKey()));
+                part.getValue().run(scale, own, report);
+                Workspace.delete(own);
+                // what was measured stays, whatever comes
+                report.write(file);
+            }
             out.println("\nThe same as JSON: " + file);
         }
         finally {

@@ -96,11 +96,13 @@ final class Peers
         };
     }
 
-    private static Peer jdbc(Path folder, String url)
+    /**
+     * A catalog on a database, in which it makes its tables if they are not there.
+     */
+    static Peer jdbc(Path folder, String url)
     {
         LocalFiles io = LocalFiles.synced();
         JdbcCatalog catalog = new JdbcCatalog(_ -> io, null, true);
-        // the tables of a database are told apart by the catalog's name
         return initialize(catalog, io, folder, ImmutableMap.of(
                 CatalogProperties.URI, url,
                 CatalogProperties.CLIENT_POOL_SIZE, String.valueOf(MAX_CLIENTS),
@@ -115,6 +117,7 @@ final class Peers
     private static Peer initialize(Catalog catalog, FileIO io, Path folder, Map<String, String> properties)
     {
         Path warehouse = folder.resolve("warehouse");
+        // the tables of a database are told apart by the catalog's name
         catalog.initialize("catalog_" + UUID.randomUUID(), ImmutableMap.<String, String>builder()
                 .putAll(properties)
                 .put(CatalogProperties.WAREHOUSE_LOCATION, warehouse.toString())

@@ -165,7 +165,7 @@ final class PostgreSql
         }
     }
 
-    private static int findFreePort()
+    static int findFreePort()
     {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();

@@ -49,7 +49,7 @@ final class Report
             out.println(name + ": " + value);
         });
         this.rows = document.putArray("rows");
-        out.printf(Locale.ROOT, "%n%-48s %-20s %11s %10s %11s %11s %-5s %9s%n", "work", "of", "median", "deviation", "min", "max", "unit", "ratio");
+        out.printf(Locale.ROOT, "%n%-54s %-20s %11s %10s %11s %11s %-5s %9s%n", "work", "of", "median", "deviation", "min", "max", "unit", "ratio");
     }
 
     /**
@@ -65,7 +65,7 @@ final class Report
             double ratio = samples.ratioTo(first);
             out.printf(
                     Locale.ROOT,
-                    "%-48s %-20s %s %s %s %s %-5s %9.3f%n",
+                    "%-54s %-20s %s %s %s %s %-5s %9.3f%n",
                     work,
                     subject,
                     number(11, samples.median()),
@@ -93,7 +93,7 @@ final class Report
      */
     void note(String work, String text)
     {
-        out.printf(Locale.ROOT, "%-48s %s%n", work, text);
+        out.printf(Locale.ROOT, "%-54s %s%n", work, text);
         rows.addObject().put("work", work).put("note", text);
     }
 

@@ -25,4 +25,12 @@ record Scale(boolean quick, Duration warmUp, Duration turn, int rounds)
 {
     static final Scale QUICK = new Scale(true, Duration.ofMillis(500), Duration.ofMillis(150), 5);
     static final Scale FULL = new Scale(false, Duration.ofSeconds(4), Duration.ofMillis(700), 15);
+
+    /**
+     * One statement a turn: what a statement leaves must not be more of it for who is faster.
+     */
+    Scale statements()
+    {
+        return new Scale(quick, warmUp, Duration.ZERO, quick ? 7 : 31);
+    }
 }
