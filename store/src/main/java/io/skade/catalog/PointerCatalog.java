@@ -19,7 +19,6 @@ import com.google.common.collect.Maps;
 import io.skade.ref.InvalidMetadataException;
 import io.skade.ref.MissingMetadataException;
 import io.skade.ref.PointerTableOperations;
-import io.skade.ref.RefChanges;
 import io.skade.ref.RefCommitter;
 import io.skade.store.CatalogState;
 import io.skade.store.CommitAuthor;
@@ -34,6 +33,7 @@ import io.skade.store.PointerChange;
 import io.skade.store.PointerCommit;
 import io.skade.store.PointerKind;
 import io.skade.store.PointerStore;
+import io.skade.store.RefChange;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.CatalogProperties;
 import org.apache.iceberg.CatalogUtil;
@@ -195,7 +195,7 @@ public final class PointerCatalog
             if (pointer.isEmpty()) {
                 return Optional.empty();
             }
-            PointerChange change = new PointerChange(identifier, pointer, Optional.empty(), operation, RefChanges.between(pointer.get().refs(), ImmutableMap.of()));
+            PointerChange change = new PointerChange(identifier, pointer, Optional.empty(), operation, RefChange.between(pointer.get().refs(), ImmutableMap.of()));
             if (store.commit(PointerCommit.of(author, change)) instanceof Committed) {
                 return pointer;
             }

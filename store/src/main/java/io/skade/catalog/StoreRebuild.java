@@ -18,10 +18,10 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 import io.skade.catalog.RebuildStep.Outcome;
 import io.skade.ref.MetadataFiles;
-import io.skade.ref.RefChanges;
 import io.skade.store.CatalogState;
 import io.skade.store.PointerChange;
 import io.skade.store.PointerKind;
+import io.skade.store.RefChange;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
@@ -242,7 +242,7 @@ public final class StoreRebuild
                 Outcome.CREATED,
                 version.location(),
                 describeDamaged(version, damaged),
-                Optional.of(new PointerChange(name, Optional.empty(), Optional.of(pointer), "rebuild", RefChanges.between(ImmutableMap.of(), version.refs()))));
+                Optional.of(new PointerChange(name, Optional.empty(), Optional.of(pointer), "rebuild", RefChange.between(ImmutableMap.of(), version.refs()))));
     }
 
     private static RebuildStep moved(TableIdentifier name, TablePointer pointer, MetadataVersion version, String reason, Set<String> damaged)
@@ -258,7 +258,7 @@ public final class StoreRebuild
                         Optional.of(pointer),
                         Optional.of(pointer.moveTo(version.uuid(), version.location(), version.refs())),
                         "rebuild",
-                        RefChanges.between(pointer.refs(), version.refs()))));
+                        RefChange.between(pointer.refs(), version.refs()))));
     }
 
     /**

@@ -17,10 +17,13 @@ import com.fasterxml.jackson.core.JacksonException;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.google.common.base.Throwables;
+import io.skade.ref.MetadataRenderer.Rendering;
+import io.skade.store.DocumentPatch;
 import io.skade.store.MetadataDocument;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.TableMetadataParser.Codec;
 import org.apache.iceberg.TableProperties;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.NotFoundException;
@@ -32,6 +35,7 @@ import org.apache.iceberg.view.ViewMetadata;
 import org.apache.iceberg.view.ViewMetadataParser;
 import org.weakref.jmx.Managed;
 
+import java.io.BufferedOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -57,8 +61,12 @@ public final class MetadataFiles
 {
     private static final Pattern VERSION = Pattern.compile("(?:.*/)?v?(\\d{1,9})[-.][^/]*");
 
+    private static final int WRITE_BYTES = 1 << 16;
+
     private final Function<String, Optional<MetadataDocument>> documents;
     private final Cache<Key, TableMetadata> cache;
+    // of the newest files, by their locations
+    private final Cache<String, Rendering> renderings;
 
     /**
      * @param maxSizeBytes roughly how much memory the kept metadata may take
@@ -76,11 +84,16 @@ public final class MetadataFiles
     {
         this.documents = requireNonNull(documents, "documents is null");
         this.cache = Caffeine.newBuilder()
-                .maximumWeight(maxSizeBytes)
+                .maximumWeight(maxSizeBytes - maxSizeBytes / 4)
                 .weigher(MetadataFiles::estimateBytes)
                 // evict in the thread that puts: it is cheap, and an entry that does not fit is gone at once
                 .executor(Runnable::run)
                 .recordStats()
+                .build();
+        this.renderings = Caffeine.newBuilder()
+                .maximumWeight(maxSizeBytes / 4)
+                .weigher((String _, Rendering rendering) -> rendering.length())
+                .executor(Runnable::run)
                 .build();
     }
 
@@ -207,16 +220,15 @@ public final class MetadataFiles
     /**
      * Chooses a new file in the metadata folder of the table, and keeps the metadata as if it had been read from there.
      *
+     * @param before the location of the metadata that is replaced
      * @return the content for the file, and the metadata with its location
      */
-    Written prepare(TableMetadata metadata, int version)
+    Written prepare(TableMetadata metadata, int version, Optional<String> before)
     {
         String codec = metadata.property(TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT);
         String name = String.format(ROOT, "%05d-%s%s", version, UUID.randomUUID(), TableMetadataParser.getFileExtension(codec));
         String location = location(metadata, name);
-        InMemoryOutputFile content = new InMemoryOutputFile(location);
-        TableMetadataParser.write(metadata, content);
-        MetadataDocument document = new MetadataDocument(location, content.toByteArray());
+        MetadataDocument document = Codec.fromName(codec) == Codec.NONE ? render(metadata, location, before) : compress(metadata, location);
         TableMetadata written = TableMetadata.buildFrom(metadata)
                 .discardChanges()
                 .withMetadataLocation(location)
@@ -225,13 +237,30 @@ public final class MetadataFiles
         return new Written(written, document);
     }
 
+    private MetadataDocument render(TableMetadata metadata, String location, Optional<String> beforeLocation)
+    {
+        Optional<Rendering> before = beforeLocation.map(renderings::getIfPresent);
+        Rendering rendering = MetadataRenderer.render(metadata, before);
+        renderings.put(location, rendering);
+        return new MetadataDocument(location, rendering.parts(), before.flatMap(base -> DocumentPatch.between(beforeLocation.orElseThrow(), base.parts(), rendering.parts())));
+    }
+
+    private static MetadataDocument compress(TableMetadata metadata, String location)
+    {
+        InMemoryOutputFile content = new InMemoryOutputFile(location);
+        TableMetadataParser.write(metadata, content);
+        return MetadataDocument.of(location, content.toByteArray());
+    }
+
     /**
      * Writes a file, which must not exist.
      */
     void write(FileIO io, MetadataDocument document)
     {
-        try (OutputStream out = io.newOutputFile(document.location()).create()) {
-            out.write(document.content());
+        try (OutputStream out = new BufferedOutputStream(io.newOutputFile(document.location()).create(), WRITE_BYTES)) {
+            for (byte[] part : document.parts()) {
+                out.write(part);
+            }
         }
         catch (IOException e) {
             throw new UncheckedIOException("Cannot write metadata file %s: %s".formatted(document.location(), e.getMessage()), e);
@@ -240,9 +269,21 @@ public final class MetadataFiles
 
     record Written(TableMetadata metadata, MetadataDocument document) {}
 
+    /**
+     * The metadata in a file is not a table's present one any more.
+     */
+    void replaced(String location)
+    {
+        renderings.invalidate(location);
+    }
+
+    /**
+     * There is no such file.
+     */
     void forget(String location)
     {
         cache.invalidate(new Key(location, ""));
+        renderings.invalidate(location);
     }
 
     /**

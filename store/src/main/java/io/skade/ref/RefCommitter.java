@@ -163,7 +163,10 @@ public final class RefCommitter
             switch (commit(io, author, pointers.build(), ImmutableList.copyOf(written.values()))) {
                 case Committed committed -> {
                     committed(committed, author, pointers.build(), attempt + 1, System.nanoTime() - start);
-                    written.forEach((step, file) -> deleteRemovedMetadataFiles(io, step.before(), file.metadata()));
+                    written.forEach((step, file) -> {
+                        files.replaced(step.pointer().metadataLocation());
+                        deleteRemovedMetadataFiles(io, step.before(), file.metadata());
+                    });
                     return steps.stream()
                             .map(step -> new TableMove(step.name(), step.before(), step.changes() ? written.get(step).metadata() : step.before()))
                             .toList();
@@ -225,7 +228,7 @@ public final class RefCommitter
         if (!registers) {
             disk.forceAdded(io, Optional.empty(), metadata);
         }
-        Optional<Written> file = registers ? Optional.empty() : Optional.of(write(io, metadata, 0));
+        Optional<Written> file = registers ? Optional.empty() : Optional.of(write(io, metadata, 0, Optional.empty()));
         TableMetadata written = file.map(Written::metadata).orElse(metadata);
         TablePointer pointer = TablePointer.newTable(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs());
         PointerChange change = new PointerChange(
@@ -233,7 +236,7 @@ public final class RefCommitter
                 Optional.empty(),
                 Optional.of(pointer),
                 registers ? "register_table" : "create_table",
-                RefChanges.between(ImmutableMap.of(), written.refs()));
+                RefChange.between(ImmutableMap.of(), written.refs()));
         // a file that was there before stays, whatever comes
         long start = System.nanoTime();
         switch (commit(io, author, ImmutableList.of(change), file.stream().toList())) {
@@ -308,7 +311,7 @@ public final class RefCommitter
         try {
             for (Step step : changed) {
                 disk.forceAdded(io, Optional.of(step.before()), step.after());
-                Written file = write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1);
+                Written file = write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1, Optional.of(step.pointer().metadataLocation()));
                 done.add(file);
                 written.put(step, file);
             }
@@ -323,9 +326,9 @@ public final class RefCommitter
     /**
      * A file on the local disk is written after the commit that carries its content. So none is ever newer than the store, unless the store lost commits.
      */
-    private Written write(FileIO io, TableMetadata metadata, int version)
+    private Written write(FileIO io, TableMetadata metadata, int version, Optional<String> before)
     {
-        Written file = files.prepare(metadata, version);
+        Written file = files.prepare(metadata, version, before);
         if (!isLocal(file.document())) {
             files.write(io, file.document());
         }
@@ -435,7 +438,7 @@ public final class RefCommitter
 
     private static String describe(PointerMismatch mismatch)
     {
-        List<RefChange> changes = RefChanges.between(refs(mismatch.expected()), refs(mismatch.actual()));
+        List<RefChange> changes = RefChange.between(refs(mismatch.expected()), refs(mismatch.actual()));
         return changes.isEmpty() ? mismatch.name().toString() : mismatch.name() + changes.stream()
                                                                                   .map(change -> "%s went from %s to %s".formatted(change.ref(), snapshotId(change.before()), snapshotId(change.after())))
                                                                                   .collect(joining(", ", " (", ")"));
@@ -454,8 +457,13 @@ public final class RefCommitter
     /**
      * What one attempt makes of one table.
      */
-    private record Step(TableIdentifier name, TablePointer pointer, RefUpdate update, TableMetadata before, TableMetadata after)
+    private record Step(TableIdentifier name, TablePointer pointer, RefUpdate update, TableMetadata before, TableMetadata after, List<RefChange> refChanges)
     {
+        Step(TableIdentifier name, TablePointer pointer, RefUpdate update, TableMetadata before, TableMetadata after)
+        {
+            this(name, pointer, update, before, after, RefChange.between(before.refs(), after.refs()));
+        }
+
         boolean changes()
         {
             return before != after;
@@ -466,11 +474,6 @@ public final class RefCommitter
             return new TableMove(name, before, after);
         }
 
-        List<RefChange> refChanges()
-        {
-            return RefChanges.between(before.refs(), after.refs());
-        }
-
         PointerChange pointerChange(TableMetadata written)
         {
             return new PointerChange(
@@ -478,7 +481,7 @@ public final class RefCommitter
                     Optional.of(pointer),
                     Optional.of(pointer.moveTo(Objects.requireNonNullElse(written.uuid(), ""), written.metadataFileLocation(), written.refs())),
                     update.operation(before),
-                    refChanges(),
+                    refChanges,
                     update.undoSteps());
         }
     }

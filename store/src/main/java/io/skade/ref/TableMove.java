@@ -35,6 +35,6 @@ public record TableMove(TableIdentifier name, TableMetadata before, TableMetadat
 
     public List<RefChange> refChanges()
     {
-        return RefChanges.between(before.refs(), after.refs());
+        return RefChange.between(before.refs(), after.refs());
     }
 }

@@ -53,9 +53,9 @@ public final class CatalogState
 
     public Optional<TablePointer> find(TableIdentifier name)
     {
-        return namespaces.get(name.namespace())
-                .flatMap(namespace -> namespace.pointers().get(name.name()))
-                .toJavaOptional();
+        // without an object for each step, this is the hot path of every read
+        NamespaceState namespace = namespaces.getOrElse(name.namespace(), null);
+        return namespace == null ? Optional.empty() : Optional.ofNullable(namespace.pointers().getOrElse(name.name(), null));
     }
 
     public Optional<TablePointer> find(TableIdentifier name, PointerKind kind)

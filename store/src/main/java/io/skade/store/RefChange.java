@@ -13,11 +13,16 @@
  */
 package io.skade.store;
 
+import com.google.common.collect.ImmutableList;
 import org.apache.iceberg.SnapshotRef;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import static com.google.common.base.Preconditions.checkArgument;
+import static java.util.Comparator.comparing;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -34,6 +39,33 @@ public record RefChange(String ref, Optional<SnapshotRef> before, Optional<Snaps
         requireNonNull(before, "before is null");
         requireNonNull(after, "after is null");
         checkArgument(!before.equals(after), "ref %s did not change", ref);
+    }
+
+    /**
+     * What became of each ref, in the order of the names.
+     */
+    public static List<RefChange> between(Map<String, SnapshotRef> before, Map<String, SnapshotRef> after)
+    {
+        List<RefChange> changes = new ArrayList<>();
+        int kept = 0;
+        for (Map.Entry<String, SnapshotRef> entry : after.entrySet()) {
+            SnapshotRef old = before.get(entry.getKey());
+            if (old != null) {
+                kept++;
+            }
+            if (!entry.getValue().equals(old)) {
+                changes.add(new RefChange(entry.getKey(), Optional.ofNullable(old), Optional.of(entry.getValue())));
+            }
+        }
+        if (kept < before.size()) {
+            before.forEach((name, old) -> {
+                if (!after.containsKey(name)) {
+                    changes.add(new RefChange(name, Optional.of(old), Optional.empty()));
+                }
+            });
+        }
+        changes.sort(comparing(RefChange::ref));
+        return ImmutableList.copyOf(changes);
     }
 
     public RefChangeKind kind()

@@ -15,11 +15,15 @@ package io.skade.store;
 
 import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+import com.google.common.collect.Sets;
 import io.airlift.log.Logger;
 import io.skade.store.CommitResult.Committed;
 import io.skade.store.CommitResult.Conflict;
 import io.skade.store.CommitResult.Mismatch;
 import io.skade.store.LogEntry.TableChange;
+import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.rocksdb.BackupEngine;
@@ -101,6 +105,8 @@ public final class RocksDbPointerStore
     private static final String HOLDER_FILE = "HOLDER";
     private static final String WAY_BACK = "Restore the folder from a backup, or make the store anew with rebuild_store";
     private static final long MAX_TRIM_BYTES = 1 << 20;
+    // bounds the work of reading a document
+    private static final int MAX_PATCHES = 64;
 
     private final Path folder;
     private final Clock clock;
@@ -117,7 +123,7 @@ public final class RocksDbPointerStore
     private final Queue<Waiting> waiting = new ArrayDeque<>(); // guarded by itself
     private Optional<FailedWrite> failure = Optional.empty(); // guarded by writerLock, or by the write side of openLock
 
-    private final Map<UUID, String> keptDocuments = new ConcurrentHashMap<>(); // written under writerLock
+    private final Map<UUID, KeptDocument> keptDocuments = new ConcurrentHashMap<>(); // written under writerLock
 
     private volatile CatalogState state;
 
@@ -313,8 +319,15 @@ public final class RocksDbPointerStore
     private Content readContent(RocksDB opened)
     {
         CatalogState result = CatalogState.EMPTY;
-        Map<UUID, String> documents = new HashMap<>();
+        Map<UUID, KeptDocument> documents = new HashMap<>();
+        Map<UUID, ImmutableMap.Builder<String, SnapshotRef>> refs = new HashMap<>();
         try (RocksIterator iterator = opened.newIterator()) {
+            for (iterator.seek(StoreFormat.refPrefix()); has(iterator, StoreFormat.refPrefix()); iterator.next()) {
+                byte[] key = iterator.key();
+                refs.computeIfAbsent(StoreFormat.readPointerIdOfRefKey(key), _ -> ImmutableMap.builder())
+                        .put(StoreFormat.readNameOfRefKey(key), StoreFormat.readRefValue(iterator.value()));
+            }
+            iterator.status();
             for (iterator.seek(StoreFormat.namespacePrefix()); has(iterator, StoreFormat.namespacePrefix()); iterator.next()) {
                 result = result.withNamespace(StoreFormat.readNamespaceKey(iterator.key()), StoreFormat.readNamespaceValue(iterator.value()));
             }
@@ -324,11 +337,21 @@ public final class RocksDbPointerStore
                 if (!result.namespaceExists(name.namespace())) {
                     throw new StoreException("The store in %s is damaged: it has a pointer %s, but no namespace %s. %s".formatted(folder, name, name.namespace(), WAY_BACK));
                 }
-                result = result.with(name, Optional.of(StoreFormat.readPointerValue(iterator.value())));
+                result = result.with(name, Optional.of(StoreFormat.readPointerValue(iterator.value(), id -> buildRefs(refs.remove(id)))));
             }
             iterator.status();
+            if (!refs.isEmpty()) {
+                throw new StoreException("The store in %s is damaged: it has refs, but no pointer %s. %s".formatted(folder, refs.keySet().iterator().next(), WAY_BACK));
+            }
             for (iterator.seek(StoreFormat.documentPrefix()); has(iterator, StoreFormat.documentPrefix()); iterator.next()) {
-                documents.put(StoreFormat.readDocumentKey(iterator.key()), StoreFormat.readDocumentValue(iterator.value()).location());
+                byte[] value = iterator.value();
+                UUID id = StoreFormat.readDocumentKey(iterator.key());
+                if (StoreFormat.isDocumentKey(iterator.key())) {
+                    documents.put(id, KeptDocument.whole(StoreFormat.readDocumentValue(value)));
+                }
+                else if (documents.computeIfPresent(id, (_, document) -> document.patched(StoreFormat.readPatchLocation(value), value.length)) == null) {
+                    throw new StoreException("The store in %s is damaged: it has a patch, but no document of the pointer %s. %s".formatted(folder, id, WAY_BACK));
+                }
             }
             iterator.status();
             iterator.seek(StoreFormat.logPrefix());
@@ -341,6 +364,11 @@ public final class RocksDbPointerStore
             throw failed("read", e);
         }
         return new Content(result, documents);
+    }
+
+    private static Map<String, SnapshotRef> buildRefs(ImmutableMap.Builder<String, SnapshotRef> refs)
+    {
+        return refs == null ? ImmutableMap.of() : refs.buildOrThrow();
     }
 
     /**
@@ -461,7 +489,7 @@ public final class RocksDbPointerStore
         List<Waiting> written = new ArrayList<>();
         Map<Waiting, Conflict> conflicts = new HashMap<>();
         CatalogState next = state;
-        Map<UUID, Optional<String>> documents = new HashMap<>();
+        Map<UUID, Optional<KeptDocument>> documents = new HashMap<>();
         try (WriteBatch batch = new WriteBatch()) {
             for (Waiting commit : taken) {
                 List<Mismatch> mismatches = StateChanges.check(next, commit.commit());
@@ -471,8 +499,9 @@ public final class RocksDbPointerStore
                 }
                 long logId = next.lastLogId() + (commit.commit().pointers().isEmpty() ? 0 : 1);
                 batch.setSavePoint();
+                Map<UUID, Optional<KeptDocument>> documentsAfter = new HashMap<>(documents);
                 try {
-                    put(batch, commit.commit(), logId, documents);
+                    put(batch, commit.commit(), logId, documentsAfter);
                 }
                 catch (UncheckedIOException e) {
                     // a string that has no bytes in UTF-8; the other commits are not to blame
@@ -480,6 +509,7 @@ public final class RocksDbPointerStore
                     commit.fail(new StoreException("Cannot write to the store in %s: a string is not well-formed Unicode".formatted(folder), e));
                     continue;
                 }
+                documents = documentsAfter;
                 next = StateChanges.apply(next, commit.commit()).withLastLogId(logId);
                 commit.logId = logId;
                 written.add(commit);
@@ -524,7 +554,7 @@ public final class RocksDbPointerStore
     /**
      * @param documents takes which documents are kept after the batch, by the ids of their pointers
      */
-    private void put(WriteBatch batch, PointerCommit commit, long logId, Map<UUID, Optional<String>> documents)
+    private void put(WriteBatch batch, PointerCommit commit, long logId, Map<UUID, Optional<KeptDocument>> documents)
             throws RocksDBException
     {
         for (NamespaceChange change : commit.namespaces()) {
@@ -539,7 +569,12 @@ public final class RocksDbPointerStore
         if (commit.pointers().isEmpty()) {
             return;
         }
+        // a rename is a pointer that is put and taken away
+        Map<UUID, TablePointer> before = new HashMap<>();
+        Map<UUID, TablePointer> after = new HashMap<>();
         for (PointerChange change : commit.pointers()) {
+            change.expected().ifPresent(pointer -> before.put(pointer.id(), pointer));
+            change.next().ifPresent(pointer -> after.put(pointer.id(), pointer));
             byte[] key = StoreFormat.pointerKey(change.name());
             if (change.next().isPresent()) {
                 batch.put(key, StoreFormat.pointerValue(change.next().get()));
@@ -548,7 +583,11 @@ public final class RocksDbPointerStore
                 batch.delete(key);
             }
         }
-        putDocuments(batch, commit, documents);
+        for (UUID id : Sets.union(before.keySet(), after.keySet())) {
+            Optional<TablePointer> next = Optional.ofNullable(after.get(id));
+            putRefs(batch, id, refs(Optional.ofNullable(before.get(id))), refs(next));
+            putDocument(batch, id, next.map(TablePointer::metadataLocation), commit.documents(), documents);
+        }
         LogEntry entry = logEntry(commit, logId, clock.instant());
         batch.put(StoreFormat.logKey(logId), StoreFormat.logValue(entry));
         for (TableChange table : entry.tables()) {
@@ -556,32 +595,59 @@ public final class RocksDbPointerStore
         }
     }
 
-    /**
-     * A document is kept as long as its location is that of the pointer. A rename is a pointer that is put and taken away.
-     */
-    private void putDocuments(WriteBatch batch, PointerCommit commit, Map<UUID, Optional<String>> documents)
+    private static Map<String, SnapshotRef> refs(Optional<TablePointer> pointer)
+    {
+        return pointer.map(TablePointer::refs).orElseGet(ImmutableMap::of);
+    }
+
+    private static void putRefs(WriteBatch batch, UUID pointerId, Map<String, SnapshotRef> before, Map<String, SnapshotRef> after)
             throws RocksDBException
     {
-        Map<UUID, Optional<String>> locations = new HashMap<>();
-        for (PointerChange change : commit.pointers()) {
-            change.next().ifPresentOrElse(
-                    next -> locations.put(next.id(), Optional.of(next.metadataLocation())),
-                    () -> locations.putIfAbsent(change.expected().orElseThrow().id(), Optional.empty()));
+        for (RefChange change : RefChange.between(before, after)) {
+            byte[] key = StoreFormat.refKey(pointerId, change.ref());
+            if (change.after().isPresent()) {
+                batch.put(key, StoreFormat.refValue(change.after().get()));
+            }
+            else {
+                batch.delete(key);
+            }
         }
-        for (Map.Entry<UUID, Optional<String>> entry : locations.entrySet()) {
-            UUID id = entry.getKey();
-            Optional<MetadataDocument> document = commit.documents().stream()
-                    .filter(candidate -> entry.getValue().equals(Optional.of(candidate.location())))
-                    .findFirst();
-            Optional<String> kept = documents.getOrDefault(id, Optional.ofNullable(keptDocuments.get(id)));
-            if (document.isPresent()) {
-                batch.put(StoreFormat.documentKey(id), StoreFormat.documentValue(document.get()));
-                documents.put(id, entry.getValue());
+    }
+
+    /**
+     * A document is kept as long as its location is that of the pointer.
+     */
+    private void putDocument(WriteBatch batch, UUID pointerId, Optional<String> location, List<MetadataDocument> candidates, Map<UUID, Optional<KeptDocument>> documents)
+            throws RocksDBException
+    {
+        Optional<MetadataDocument> document = candidates.stream()
+                .filter(candidate -> location.equals(Optional.of(candidate.location())))
+                .findFirst();
+        Optional<KeptDocument> kept = documents.getOrDefault(pointerId, Optional.ofNullable(keptDocuments.get(pointerId)));
+        if (document.isPresent()) {
+            Optional<DocumentPatch> patch = document.get().patch().filter(candidate -> kept.filter(base -> base.takes(candidate)).isPresent());
+            if (patch.isPresent()) {
+                byte[] value = StoreFormat.patchValue(location.orElseThrow(), patch.get());
+                batch.put(StoreFormat.patchKey(pointerId, kept.orElseThrow().patches() + 1), value);
+                documents.put(pointerId, Optional.of(kept.get().patched(location.get(), value.length)));
+                return;
             }
-            else if (kept.isPresent() && !kept.equals(entry.getValue())) {
-                batch.delete(StoreFormat.documentKey(id));
-                documents.put(id, Optional.empty());
-            }
+            deletePatches(batch, pointerId, kept);
+            batch.put(StoreFormat.documentKey(pointerId), StoreFormat.documentValue(document.get()));
+            documents.put(pointerId, Optional.of(KeptDocument.whole(document.get())));
+        }
+        else if (kept.isPresent() && !location.equals(Optional.of(kept.get().location()))) {
+            deletePatches(batch, pointerId, kept);
+            batch.delete(StoreFormat.documentKey(pointerId));
+            documents.put(pointerId, Optional.empty());
+        }
+    }
+
+    private static void deletePatches(WriteBatch batch, UUID pointerId, Optional<KeptDocument> kept)
+            throws RocksDBException
+    {
+        for (int number = 1; number <= kept.map(KeptDocument::patches).orElse(0); number++) {
+            batch.delete(StoreFormat.patchKey(pointerId, number));
         }
     }
 
@@ -646,13 +712,29 @@ public final class RocksDbPointerStore
     @Override
     public Map<UUID, String> keptDocuments()
     {
-        return unmodifiableMap(keptDocuments);
+        return Maps.transformValues(unmodifiableMap(keptDocuments), KeptDocument::location);
     }
 
     @Override
     public Optional<MetadataDocument> document(UUID pointerId)
     {
-        return whileReadable(opened -> Optional.ofNullable(opened.get(StoreFormat.documentKey(pointerId))).map(StoreFormat::readDocumentValue));
+        byte[] prefix = StoreFormat.documentKey(pointerId);
+        return whileReadable(opened -> {
+            // an iterator sees one moment, in which the patches fit
+            try (RocksIterator iterator = opened.newIterator()) {
+                iterator.seek(prefix);
+                if (!has(iterator, prefix)) {
+                    iterator.status();
+                    return Optional.empty();
+                }
+                MetadataDocument document = StoreFormat.readDocumentValue(iterator.value());
+                for (iterator.next(); has(iterator, prefix); iterator.next()) {
+                    document = StoreFormat.readPatchValue(document, iterator.value());
+                }
+                iterator.status();
+                return Optional.of(document);
+            }
+        });
     }
 
     @Override
@@ -663,7 +745,10 @@ public final class RocksDbPointerStore
             try (WriteBatch batch = new WriteBatch()) {
                 List<UUID> forgotten = new ArrayList<>();
                 for (Map.Entry<UUID, String> entry : locations.entrySet()) {
-                    if (entry.getValue().equals(keptDocuments.get(entry.getKey()))) {
+                    Optional<KeptDocument> kept = Optional.ofNullable(keptDocuments.get(entry.getKey()))
+                            .filter(document -> document.location().equals(entry.getValue()));
+                    if (kept.isPresent()) {
+                        deletePatches(batch, entry.getKey(), kept);
                         batch.delete(StoreFormat.documentKey(entry.getKey()));
                         forgotten.add(entry.getKey());
                     }
@@ -966,7 +1051,36 @@ public final class RocksDbPointerStore
     /**
      * What RocksDB holds.
      */
-    private record Content(CatalogState state, Map<UUID, String> documents) {}
+    private record Content(CatalogState state, Map<UUID, KeptDocument> documents) {}
+
+    /**
+     * A document in the store: a whole one, and the patches that make the present one of it.
+     *
+     * @param location of the present document
+     * @param patches how many
+     * @param patchBytes what they take
+     * @param wholeBytes what the whole one takes
+     */
+    private record KeptDocument(String location, int patches, long patchBytes, long wholeBytes)
+    {
+        static KeptDocument whole(MetadataDocument document)
+        {
+            return new KeptDocument(document.location(), 0, 0, document.length());
+        }
+
+        KeptDocument patched(String newLocation, int bytes)
+        {
+            return new KeptDocument(newLocation, patches + 1, patchBytes + bytes, wholeBytes);
+        }
+
+        /**
+         * Whether a patch fits, and takes less than another whole document in the long run.
+         */
+        boolean takes(DocumentPatch patch)
+        {
+            return patch.base().equals(location) && patches < MAX_PATCHES && patchBytes + patch.size() < wholeBytes;
+        }
+    }
 
     /**
      * @param next the state if the write is on the disk all the same

@@ -29,11 +29,12 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -42,11 +43,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  *
  * <p>All keys are in one column family. The first byte of a key says what it is:
  * <pre>
- * 'd' pointer id (16 bytes)                 the metadata document of a pointer
+ * 'd' pointer id (16 bytes)                 the metadata document of a pointer, as a whole
+ * 'd' pointer id (16 bytes) number (int)    what came after the whole document: patches, each on the one before
  * 'f'                                       the format version (int)
  * 'l' inverted log id (8 bytes)             a log entry; the newest sorts first
  * 'n' namespace                             properties of a namespace
- * 'p' namespace name                        a pointer
+ * 'p' namespace name                        a pointer without its refs
+ * 'r' pointer id (16 bytes) name            a ref; the name is the rest of the key
  * 't' pointer id (16 bytes) inverted log id nothing: the entry is the one under 'l'
  * </pre>
  * Numbers are big-endian. A string is its length in bytes (int) and its UTF-8 bytes, a namespace the number of its levels (int) and
@@ -54,13 +57,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  */
 final class StoreFormat
 {
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     private static final byte DOCUMENT = 'd';
     private static final byte FORMAT = 'f';
     private static final byte LOG = 'l';
     private static final byte NAMESPACE = 'n';
     private static final byte POINTER = 'p';
+    private static final byte REF = 'r';
     private static final byte TABLE_LOG = 't';
 
     private StoreFormat() {}
@@ -83,11 +87,38 @@ final class StoreFormat
         });
     }
 
+    /**
+     * @param number from 1 on
+     */
+    static byte[] patchKey(UUID pointerId, int number)
+    {
+        return write(out -> {
+            out.writeByte(DOCUMENT);
+            writeUuid(out, pointerId);
+            out.writeInt(number);
+        });
+    }
+
+    /**
+     * Whether the key is that of a whole document, not of a patch.
+     */
+    static boolean isDocumentKey(byte[] key)
+    {
+        return key.length == 1 + 16;
+    }
+
+    /**
+     * The pointer id in the key of a document or patch.
+     */
     static UUID readDocumentKey(byte[] key)
     {
         return read(key, in -> {
             in.skipNBytes(1);
-            return readUuid(in);
+            UUID pointerId = readUuid(in);
+            if (!isDocumentKey(key)) {
+                in.readInt();
+            }
+            return pointerId;
         });
     }
 
@@ -95,13 +126,76 @@ final class StoreFormat
     {
         return write(out -> {
             writeString(out, document.location());
-            out.write(document.content());
+            for (byte[] part : document.parts()) {
+                out.write(part);
+            }
         });
     }
 
     static MetadataDocument readDocumentValue(byte[] value)
     {
-        return read(value, in -> new MetadataDocument(readString(in), in.readAllBytes()));
+        return read(value, in -> MetadataDocument.of(readString(in), in.readAllBytes()));
+    }
+
+    /**
+     * @param location of the document that the patch makes
+     */
+    static byte[] patchValue(String location, DocumentPatch patch)
+    {
+        return write(out -> {
+            writeString(out, location);
+            out.writeInt(patch.length());
+            out.writeInt(patch.checksum());
+            out.writeInt(patch.pieces().size());
+            for (DocumentPatch.Piece piece : patch.pieces()) {
+                switch (piece) {
+                    case DocumentPatch.Copy(int offset, int length) -> {
+                        out.writeByte(0);
+                        out.writeInt(offset);
+                        out.writeInt(length);
+                    }
+                    case DocumentPatch.Insert(byte[] bytes) -> {
+                        out.writeByte(1);
+                        out.writeInt(bytes.length);
+                        out.write(bytes);
+                    }
+                }
+            }
+        });
+    }
+
+    /**
+     * The document that the value of a patch makes of the one before.
+     */
+    static MetadataDocument readPatchValue(MetadataDocument base, byte[] value)
+    {
+        return read(value, in -> {
+            String location = readString(in);
+            int length = in.readInt();
+            int checksum = in.readInt();
+            int count = readCount(in);
+            ImmutableList.Builder<DocumentPatch.Piece> pieces = ImmutableList.builder();
+            for (int i = 0; i < count; i++) {
+                pieces.add(switch (in.readByte()) {
+                    case 0 -> new DocumentPatch.Copy(in.readInt(), in.readInt());
+                    case 1 -> new DocumentPatch.Insert(in.readNBytes(readCount(in)));
+                    default -> throw new IOException("unknown kind of piece");
+                });
+            }
+            return new DocumentPatch(base.location(), length, checksum, pieces.build()).apply(base, location);
+        });
+    }
+
+    /**
+     * The location of the document that the value of a patch makes.
+     */
+    static String readPatchLocation(byte[] value)
+    {
+        return read(value, in -> {
+            String location = readString(in);
+            in.readAllBytes();
+            return location;
+        });
     }
 
     static byte[] namespacePrefix()
@@ -112,6 +206,48 @@ final class StoreFormat
     static byte[] pointerPrefix()
     {
         return new byte[] {POINTER};
+    }
+
+    static byte[] refPrefix()
+    {
+        return new byte[] {REF};
+    }
+
+    static byte[] refKey(UUID pointerId, String name)
+    {
+        return write(out -> {
+            out.writeByte(REF);
+            writeUuid(out, pointerId);
+            out.write(encode(name));
+        });
+    }
+
+    static UUID readPointerIdOfRefKey(byte[] key)
+    {
+        return read(key, in -> {
+            in.skipNBytes(1);
+            UUID pointerId = readUuid(in);
+            in.readAllBytes();
+            return pointerId;
+        });
+    }
+
+    static String readNameOfRefKey(byte[] key)
+    {
+        return read(key, in -> {
+            in.skipNBytes(1 + 16);
+            return decode(in.readAllBytes());
+        });
+    }
+
+    static byte[] refValue(SnapshotRef ref)
+    {
+        return write(out -> writeRef(out, ref));
+    }
+
+    static SnapshotRef readRefValue(byte[] value)
+    {
+        return read(value, StoreFormat::readRef);
     }
 
     static byte[] logPrefix()
@@ -236,15 +372,13 @@ final class StoreFormat
             writeString(out, pointer.uuid());
             writeString(out, pointer.metadataLocation());
             out.writeLong(pointer.version());
-            out.writeInt(pointer.refs().size());
-            for (Map.Entry<String, SnapshotRef> ref : pointer.refs().entrySet()) {
-                writeString(out, ref.getKey());
-                writeRef(out, ref.getValue());
-            }
         });
     }
 
-    static TablePointer readPointerValue(byte[] value)
+    /**
+     * @param refs of a pointer, by its id
+     */
+    static TablePointer readPointerValue(byte[] value, Function<UUID, Map<String, SnapshotRef>> refs)
     {
         return read(value, in -> {
             PointerKind kind = switch (in.readByte()) {
@@ -255,13 +389,7 @@ final class StoreFormat
             UUID id = readUuid(in);
             String uuid = readString(in);
             String metadataLocation = readString(in);
-            long version = in.readLong();
-            ImmutableMap.Builder<String, SnapshotRef> refs = ImmutableMap.builder();
-            int size = readCount(in);
-            for (int i = 0; i < size; i++) {
-                refs.put(readString(in), readRef(in));
-            }
-            return new TablePointer(kind, id, uuid, metadataLocation, refs.buildOrThrow(), version);
+            return new TablePointer(kind, id, uuid, metadataLocation, refs.apply(id), in.readLong());
         });
     }
 
@@ -389,16 +517,32 @@ final class StoreFormat
     private static void writeString(DataOutputStream out, String value)
             throws IOException
     {
-        // an encoder refuses what is not well-formed, where getBytes would make one string of two different ones
-        ByteBuffer bytes = UTF_8.newEncoder().encode(CharBuffer.wrap(value));
-        out.writeInt(bytes.remaining());
-        out.write(bytes.array(), bytes.arrayOffset(), bytes.remaining());
+        byte[] bytes = encode(value);
+        out.writeInt(bytes.length);
+        out.write(bytes);
     }
 
     private static String readString(DataInputStream in)
             throws IOException
     {
-        return UTF_8.newDecoder().decode(ByteBuffer.wrap(in.readNBytes(readCount(in)))).toString();
+        return decode(in.readNBytes(readCount(in)));
+    }
+
+    private static byte[] encode(String value)
+            throws IOException
+    {
+        byte[] bytes = value.getBytes(UTF_8);
+        // what is not well-formed becomes a question mark: one string would be made of two different ones
+        if (!value.equals(new String(bytes, UTF_8))) {
+            throw new CharacterCodingException();
+        }
+        return bytes;
+    }
+
+    private static String decode(byte[] bytes)
+            throws IOException
+    {
+        return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     }
 
     /**

@@ -70,7 +70,7 @@ class TestLocalDocuments
     {
         TablePointer pointer = lake.pointer(T);
         assertThat(lake.store().keptDocuments()).isEqualTo(ImmutableMap.of(pointer.id(), pointer.metadataLocation()));
-        assertThat(lake.store().document(pointer.id())).hasValue(new MetadataDocument(pointer.metadataLocation(), Files.readAllBytes(file())));
+        assertThat(lake.store().document(pointer.id())).hasValue(MetadataDocument.of(pointer.metadataLocation(), Files.readAllBytes(file())));
     }
 
     private void tag(String name)

@@ -45,7 +45,7 @@ class TestMetadataFiles
 
     private TableMetadata write(MetadataFiles target, TableMetadata metadata, int version)
     {
-        MetadataFiles.Written written = target.prepare(metadata, version);
+        MetadataFiles.Written written = target.prepare(metadata, version, Optional.empty());
         target.write(io, written.document());
         return written.metadata();
     }
@@ -57,7 +57,7 @@ class TestMetadataFiles
     void testAFileThatIsNotWrittenYet()
     {
         for (String codec : new String[] {"none", "gzip"}) {
-            MetadataFiles.Written written = files.prepare(metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, codec)), 3);
+            MetadataFiles.Written written = files.prepare(metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, codec)), 3, Optional.empty());
             String location = written.document().location();
             MetadataFiles others = new MetadataFiles(0, asked -> asked.equals(location) ? Optional.of(written.document()) : Optional.empty());
             assertThat(TableMetadataParser.toJson(others.read(io, location))).isEqualTo(TableMetadataParser.toJson(written.metadata()));
@@ -102,7 +102,7 @@ class TestMetadataFiles
     void testNamesDiffer()
     {
         TableMetadata metadata = metadata(ImmutableMap.of());
-        assertThat(Set.of(files.prepare(metadata, 1).document().location(), files.prepare(metadata, 1).document().location())).hasSize(2);
+        assertThat(Set.of(files.prepare(metadata, 1, Optional.empty()).document().location(), files.prepare(metadata, 1, Optional.empty()).document().location())).hasSize(2);
     }
 
     @Test

@@ -33,9 +33,11 @@ import org.junit.jupiter.api.Test;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
@@ -583,6 +585,45 @@ abstract class PointerStoreContract
         assertThat(store.log(10)).extracting(LogEntry::logId).containsExactly(6L, 5L);
     }
 
+    /**
+     * Documents that come with a patch, on what is kept and on what is not, and read after each commit.
+     */
+    @Test
+    void testPatchedDocuments()
+    {
+        createDb();
+        Random random = new Random(1);
+        List<TablePointer> pointers = new ArrayList<>(ImmutableList.of(newTable(0), newTable(0)));
+        List<MetadataDocument> documents = new ArrayList<>();
+        for (int table = 0; table < 2; table++) {
+            documents.add(MetadataDocument.of("0.metadata.json", "x".repeat(1000).getBytes(UTF_8)));
+            commitWithDocuments(ImmutableList.of(create(table("t" + table), pointers.get(table))), documents.get(table));
+        }
+        for (int step = 1; step < 400; step++) {
+            ImmutableList.Builder<PointerChange> changes = ImmutableList.builder();
+            ImmutableList.Builder<MetadataDocument> committed = ImmutableList.builder();
+            for (int table = 0; table < 2; table++) {
+                MetadataDocument base = documents.get(table);
+                byte[] content = ("step %s ".formatted(step).repeat(random.nextInt(10)) + new String(base.content(), UTF_8).substring(random.nextInt(30)) + "%s".formatted(step).repeat(random.nextInt(20))).getBytes(UTF_8);
+                MetadataDocument document = new MetadataDocument("%s-%s.metadata.json".formatted(table, step), ImmutableList.of(content), DocumentPatch.between(base.location(), ImmutableList.of(base.content()), ImmutableList.of(content)));
+                TablePointer pointer = pointers.get(table);
+                TablePointer next = pointer.moveTo(pointer.uuid(), document.location(), pointer.refs());
+                changes.add(new PointerChange(table("t" + table), Optional.of(pointer), Optional.of(next), "move", ImmutableList.of()));
+                committed.add(document);
+                pointers.set(table, next);
+                documents.set(table, document);
+            }
+            commitWithDocuments(changes.build(), committed.build().toArray(MetadataDocument[]::new));
+            for (int table = 0; table < 2; table++) {
+                assertThat(store.document(pointers.get(table).id())).hasValue(documents.get(table));
+            }
+            if (random.nextInt(50) == 0) {
+                store.forgetDocuments(ImmutableMap.of(pointers.getFirst().id(), documents.getFirst().location()));
+                assertThat(store.document(pointers.getFirst().id())).isEmpty();
+            }
+        }
+    }
+
     @Test
     void testTrimEmptyLog()
     {
@@ -591,7 +632,7 @@ abstract class PointerStoreContract
 
     private static MetadataDocument document(TablePointer pointer)
     {
-        return new MetadataDocument(pointer.metadataLocation(), ("document " + pointer.metadataLocation()).getBytes(UTF_8));
+        return MetadataDocument.of(pointer.metadataLocation(), ("document " + pointer.metadataLocation()).getBytes(UTF_8));
     }
 
     private void commitWithDocuments(List<PointerChange> changes, MetadataDocument... documents)

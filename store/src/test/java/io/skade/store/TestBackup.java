@@ -91,7 +91,7 @@ class TestBackup
         try (RocksDbPointerStore store = openWithTable(folder)) {
             advance(store, table("t"));
             TablePointer pointer = store.state().find(table("t")).orElseThrow();
-            MetadataDocument document = new MetadataDocument("2.metadata.json", "{}".getBytes(UTF_8));
+            MetadataDocument document = MetadataDocument.of("2.metadata.json", "{}".getBytes(UTF_8));
             committed(store.commit(new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(move(table("t"), pointer, 2)), ImmutableList.of(document))));
             store.backup(backups());
             Map<String, Object> before = content(store.state());

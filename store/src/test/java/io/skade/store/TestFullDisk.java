@@ -60,7 +60,7 @@ class TestFullDisk
             TablePointer pointer = newTable(0);
             try (RocksDbPointerStore store = RocksDbPointerStore.open(folder.resolve("store"))) {
                 committed(store.commit(PointerCommit.of(ALICE, createNamespace(DB))));
-                committed(store.commit(new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(create(table("t"), pointer)), ImmutableList.of(new MetadataDocument("0.metadata.json", new byte[] {1})))));
+                committed(store.commit(new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(create(table("t"), pointer)), ImmutableList.of(MetadataDocument.of("0.metadata.json", new byte[] {1})))));
                 for (int round = 0; round < 6; round++) {
                     fill(folder.resolve("fill"));
                     pointer = commitUntilFailure(store, pointer);

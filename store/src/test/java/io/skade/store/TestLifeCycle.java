@@ -141,7 +141,7 @@ class TestLifeCycle
             switch (ThreadLocalRandom.current().nextInt(6)) {
                 case 0 -> {
                     PointerChange change = move(table(name), pointer, pointer.version() + 1);
-                    MetadataDocument document = new MetadataDocument(change.next().orElseThrow().metadataLocation(), new byte[1000]);
+                    MetadataDocument document = MetadataDocument.of(change.next().orElseThrow().metadataLocation(), new byte[1000]);
                     committed(store.commit(new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(change), ImmutableList.of(document))));
                 }
                 case 1 -> assertThat(store.log(100)).isNotEmpty();

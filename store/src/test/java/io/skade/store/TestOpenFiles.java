@@ -87,7 +87,7 @@ class TestOpenFiles
     private static PointerCommit bigCommit(TablePointer pointer)
     {
         PointerChange change = move(table("t"), pointer, pointer.version() + 1);
-        MetadataDocument document = new MetadataDocument(change.next().orElseThrow().metadataLocation(), new byte[1 << 20]);
+        MetadataDocument document = MetadataDocument.of(change.next().orElseThrow().metadataLocation(), new byte[1 << 20]);
         return new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(change), ImmutableList.of(document));
     }
 

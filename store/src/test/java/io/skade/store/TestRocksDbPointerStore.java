@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
 import static io.skade.store.TestingPointers.ALICE;
 import static io.skade.store.TestingPointers.committed;
 import static io.skade.store.TestingPointers.content;
@@ -63,13 +64,20 @@ class TestRocksDbPointerStore
         }
         Map<String, Object> state = content(store.state());
         List<LogEntry> log = store.log(Integer.MAX_VALUE);
-        Map<UUID, String> documents = ImmutableMap.copyOf(store.keptDocuments());
+        Map<UUID, String> locations = ImmutableMap.copyOf(store.keptDocuments());
+        Map<UUID, MetadataDocument> documents = documents(store);
         store.close();
         try (RocksDbPointerStore reopened = open(clock)) {
             assertThat(content(reopened.state())).isEqualTo(state);
             assertThat(reopened.log(Integer.MAX_VALUE)).isEqualTo(log);
-            assertThat(reopened.keptDocuments()).isEqualTo(documents);
+            assertThat(reopened.keptDocuments()).isEqualTo(locations);
+            assertThat(documents(reopened)).isEqualTo(documents);
         }
+    }
+
+    private static Map<UUID, MetadataDocument> documents(PointerStore store)
+    {
+        return store.keptDocuments().keySet().stream().collect(toImmutableMap(id -> id, id -> store.document(id).orElseThrow()));
     }
 
     @Test

@@ -15,6 +15,8 @@ package io.skade.store;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import io.skade.store.DocumentPatch.Copy;
+import io.skade.store.DocumentPatch.Insert;
 import io.skade.store.LogEntry.TableChange;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.catalog.Namespace;
@@ -31,7 +33,9 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -57,14 +61,12 @@ class TestStoreFormat
     private static final String TABLE_BYTES = "00 " + ID_BYTES +
             "00000001 75 " +
             "00000008 73333a2f2f622f6d " +
-            "0000000000000007 " +
-            "00000003 " +
-            "00000003 646576 00 0000000000000003 01 00000004 01 0000000000000005 01 0000000000000006 " +
-            "00000004 6d61696e 00 ffffffffffffffff 00 00 00 " +
-            "00000002 7631 01 0000000000000002 00 00 01 00000000000003e8";
+            "0000000000000007";
+    private static final String BRANCH_BYTES = "00 0000000000000003 01 00000004 01 0000000000000005 01 0000000000000006";
+    private static final String TAG_BYTES = "01 0000000000000002 00 00 01 00000000000003e8";
 
     private static final TablePointer VIEW = new TablePointer(PointerKind.VIEW, ID, "", "x", ImmutableMap.of(), 0);
-    private static final String VIEW_BYTES = "01 " + ID_BYTES + "00000000 00000001 78 0000000000000000 00000000";
+    private static final String VIEW_BYTES = "01 " + ID_BYTES + "00000000 00000001 78 0000000000000000";
 
     private static final LogEntry ENTRY = new LogEntry(
             258,
@@ -94,7 +96,7 @@ class TestStoreFormat
     void testFormatVersion()
     {
         assertHex(StoreFormat.formatKey(), "66");
-        assertHex(StoreFormat.formatValue(StoreFormat.VERSION), "00000002");
+        assertHex(StoreFormat.formatValue(StoreFormat.VERSION), "00000003");
         assertThat(StoreFormat.readFormatValue(bytes("00000001"))).isEqualTo(1);
         assertThat(StoreFormat.readFormatValue(StoreFormat.formatValue(7))).isEqualTo(7);
     }
@@ -105,11 +107,50 @@ class TestStoreFormat
         assertHex(StoreFormat.documentPrefix(), "64");
         assertHex(StoreFormat.documentKey(ID), "64 " + ID_BYTES);
         assertThat(StoreFormat.readDocumentKey(bytes("64 " + ID_BYTES))).isEqualTo(ID);
-        MetadataDocument document = new MetadataDocument("m", new byte[] {1, 2, -1});
+        MetadataDocument document = MetadataDocument.of("m", new byte[] {1, 2, -1});
         assertHex(StoreFormat.documentValue(document), "00000001 6d 0102ff");
         assertThat(StoreFormat.readDocumentValue(bytes("00000001 6d 0102ff"))).isEqualTo(document);
         assertUnreadable(StoreFormat::readDocumentValue, bytes("00000002 6d"), "2 things announced where 1 bytes are left");
         assertUnreadable(StoreFormat::readDocumentKey, bytes("64 00"), "it ends too early");
+    }
+
+    @Test
+    void testPatch()
+    {
+        assertHex(StoreFormat.patchKey(ID, 258), "64 " + ID_BYTES + "00000102");
+        assertThat(StoreFormat.readDocumentKey(bytes("64 " + ID_BYTES + "00000102"))).isEqualTo(ID);
+        assertThat(StoreFormat.isDocumentKey(StoreFormat.documentKey(ID))).isTrue();
+        assertThat(StoreFormat.isDocumentKey(StoreFormat.patchKey(ID, 1))).isFalse();
+
+        DocumentPatch patch = new DocumentPatch("m", 5, 0x364B3FB7, ImmutableList.of(new Insert("ab".getBytes(UTF_8)), new Copy(1, 3)));
+        String hex = "00000001 6e 00000005 364b3fb7 00000002 01 00000002 6162 00 00000001 00000003";
+        assertHex(StoreFormat.patchValue("n", patch), hex);
+        assertThat(StoreFormat.readPatchLocation(bytes(hex))).isEqualTo("n");
+        MetadataDocument base = MetadataDocument.of("m", "?cde?".getBytes(UTF_8));
+        // CRC-32C of "abcde": RFC 3720, B.4 has the polynomial
+        CRC32C checksum = new CRC32C();
+        checksum.update("abcde".getBytes(UTF_8));
+        String valid = hex.replace("364b3fb7", HexFormat.of().toHexDigits((int) checksum.getValue()));
+        assertThat(StoreFormat.readPatchValue(base, bytes(valid))).isEqualTo(MetadataDocument.of("n", "abcde".getBytes(UTF_8)));
+
+        assertUnreadable(value -> StoreFormat.readPatchValue(base, value), bytes(hex.replace("364b3fb7", "00000000")), "a patch makes another document than the one that was committed");
+        assertUnreadable(value -> StoreFormat.readPatchValue(base, value), bytes(hex.replace("00000005 364b3fb7", "00000006 364b3fb7")), "a patch makes 5 bytes, not 6");
+        assertUnreadable(value -> StoreFormat.readPatchValue(base, value), bytes(hex.replace("00 00000001 00000003", "00 00000003 00000003")), "a piece reaches from 3 over 3 bytes, the document before has 5");
+        assertUnreadable(value -> StoreFormat.readPatchValue(base, value), bytes(hex.replace("00 00000001 00000003", "02 00000001 00000003")), "unknown kind of piece");
+    }
+
+    @Test
+    void testRef()
+    {
+        assertHex(StoreFormat.refPrefix(), "72");
+        assertHex(StoreFormat.refKey(ID, "ä/b"), "72 " + ID_BYTES + "c3a42f62");
+        assertThat(StoreFormat.readPointerIdOfRefKey(bytes("72 " + ID_BYTES + "c3a42f62"))).isEqualTo(ID);
+        assertThat(StoreFormat.readNameOfRefKey(bytes("72 " + ID_BYTES + "c3a42f62"))).isEqualTo("ä/b");
+        assertHex(StoreFormat.refValue(TABLE.refs().get("dev")), BRANCH_BYTES);
+        assertHex(StoreFormat.refValue(TABLE.refs().get("v1")), TAG_BYTES);
+        assertHex(StoreFormat.refValue(TABLE.refs().get("main")), "00 ffffffffffffffff 00 00 00");
+        assertThat(StoreFormat.readRefValue(bytes(BRANCH_BYTES))).isEqualTo(TABLE.refs().get("dev"));
+        assertThat(StoreFormat.readRefValue(bytes(TAG_BYTES))).isEqualTo(TABLE.refs().get("v1"));
     }
 
     @Test
@@ -194,9 +235,14 @@ class TestStoreFormat
     void testPointerValue()
     {
         assertHex(StoreFormat.pointerValue(TABLE), TABLE_BYTES);
-        assertThat(StoreFormat.readPointerValue(bytes(TABLE_BYTES))).isEqualTo(TABLE);
+        assertThat(readPointer(bytes(TABLE_BYTES))).isEqualTo(TABLE);
         assertHex(StoreFormat.pointerValue(VIEW), VIEW_BYTES);
-        assertThat(StoreFormat.readPointerValue(bytes(VIEW_BYTES))).isEqualTo(VIEW);
+        assertThat(StoreFormat.readPointerValue(bytes(VIEW_BYTES), _ -> ImmutableMap.of())).isEqualTo(VIEW);
+    }
+
+    private static TablePointer readPointer(byte[] value)
+    {
+        return StoreFormat.readPointerValue(value, id -> id.equals(ID) ? TABLE.refs() : ImmutableMap.of());
     }
 
     @Test
@@ -214,8 +260,10 @@ class TestStoreFormat
                 new Readable("namespace key", "6e 00000002 00000001 61 00000001 62", StoreFormat::readNamespaceKey),
                 new Readable("pointer key", "70 00000001 00000002 6462 00000001 74", StoreFormat::readPointerKey),
                 new Readable("namespace", "00000001 00000001 6b 00000001 76", StoreFormat::readNamespaceValue),
-                new Readable("table", TABLE_BYTES, StoreFormat::readPointerValue),
-                new Readable("view", VIEW_BYTES, StoreFormat::readPointerValue),
+                new Readable("table", TABLE_BYTES, TestStoreFormat::readPointer),
+                new Readable("view", VIEW_BYTES, TestStoreFormat::readPointer),
+                new Readable("branch", BRANCH_BYTES, StoreFormat::readRefValue),
+                new Readable("tag", TAG_BYTES, StoreFormat::readRefValue),
                 new Readable("log entry", ENTRY_BYTES, StoreFormat::readLogValue));
     }
 
@@ -266,11 +314,11 @@ class TestStoreFormat
     @Test
     void testUnreadableValues()
     {
-        assertUnreadable(StoreFormat::readPointerValue, bytes("02" + VIEW_BYTES.substring(2)), "unknown kind of pointer");
-        assertUnreadable(StoreFormat::readPointerValue, bytes(VIEW_BYTES.replace("0000000000000000 00000000", "ffffffffffffffff 00000000")), "version is negative: -1");
-        assertUnreadable(StoreFormat::readPointerValue, bytes("01 " + ID_BYTES + "00000000 00000000 0000000000000000 00000000"), "metadataLocation is empty");
-        assertUnreadable(StoreFormat::readPointerValue, bytes(TABLE_BYTES.replace("6d61696e 00", "6d61696e 02")), "unknown type of ref");
-        assertUnreadable(StoreFormat::readPointerValue, bytes(TABLE_BYTES.replace("ffffffffffffffff 00", "ffffffffffffffff 02")), "a value is neither there nor absent");
+        assertUnreadable(TestStoreFormat::readPointer, bytes("02" + VIEW_BYTES.substring(2)), "unknown kind of pointer");
+        assertUnreadable(TestStoreFormat::readPointer, bytes(VIEW_BYTES.replace("0000000000000000", "ffffffffffffffff")), "version is negative: -1");
+        assertUnreadable(TestStoreFormat::readPointer, bytes("01 " + ID_BYTES + "00000000 00000000 0000000000000000"), "metadataLocation is empty");
+        assertUnreadable(StoreFormat::readRefValue, bytes("02 " + TAG_BYTES.substring(3)), "unknown type of ref");
+        assertUnreadable(StoreFormat::readRefValue, bytes("00 ffffffffffffffff 02 00 00"), "a value is neither there nor absent");
         assertUnreadable(StoreFormat::readNamespaceValue, bytes("00000001 00000001 ff 00000001 76"), "Input length = 1");
         assertUnreadable(StoreFormat::readNamespaceValue, bytes("00000002 00000001 6b 00000001 76 00000001 6b 00000001 76"), "Multiple entries with same key: k=v and k=v");
     }
@@ -283,7 +331,7 @@ class TestStoreFormat
             assertUnreadable(StoreFormat::readNamespaceKey, bytes("6e " + count + " 00000001 61"), message);
             assertUnreadable(StoreFormat::readNamespaceKey, bytes("6e 00000001 " + count + " 61"), message);
             assertUnreadable(StoreFormat::readNamespaceValue, bytes(count + " 00000001 6b 00000001 76"), message);
-            assertUnreadable(StoreFormat::readPointerValue, bytes("01 " + ID_BYTES + "00000000 00000001 78 0000000000000000 " + count), message);
+            assertUnreadable(TestStoreFormat::readPointer, bytes("01 " + ID_BYTES + count + " 00000001 78 0000000000000000"), message);
             assertUnreadable(StoreFormat::readLogValue, bytes("0000000000000001 0000000000000001 00000001 61 00 " + count), message);
         }
     }
