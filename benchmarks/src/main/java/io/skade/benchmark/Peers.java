@@ -15,11 +15,14 @@ package io.skade.benchmark;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.iceberg.CatalogProperties;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.catalog.Catalog;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
+import org.apache.iceberg.hadoop.HadoopCatalog;
 import org.apache.iceberg.inmemory.InMemoryCatalog;
 import org.apache.iceberg.inmemory.InMemoryFileIO;
 import org.apache.iceberg.io.FileIO;
@@ -41,6 +44,7 @@ final class Peers
     static final String SKADE = "skade";
     static final String POSTGRESQL = "jdbc-postgresql";
     static final String SQLITE = "jdbc-sqlite";
+    static final String HADOOP = "hadoop";
     static final String IN_MEMORY = "in-memory";
 
     static final Namespace NAMESPACE = Namespace.of("db");
@@ -63,7 +67,7 @@ final class Peers
         if (!System.getProperty(POSTGRESQL_URL, "").isEmpty()) {
             names.add(POSTGRESQL);
         }
-        return names.add(SQLITE, IN_MEMORY).build();
+        return names.add(SQLITE, HADOOP, IN_MEMORY).build();
     }
 
     /**
@@ -91,7 +95,8 @@ final class Peers
             case POSTGRESQL -> jdbc(folder, System.getProperty(POSTGRESQL_URL));
             // a sync a commit, and readers do not wait for writers
             case SQLITE -> jdbc(folder, "jdbc:sqlite:%s?journal_mode=WAL&synchronous=FULL&busy_timeout=60000&transaction_mode=IMMEDIATE".formatted(folder.resolve("catalog.db")));
-            case IN_MEMORY -> inMemory(folder);
+            case HADOOP -> hadoop(folder);
+            case IN_MEMORY -> initialize(new InMemoryCatalog(), new InMemoryFileIO(), folder, ImmutableMap.of());
             default -> throw new IllegalArgumentException("No such catalog: " + name);
         };
     }
@@ -109,9 +114,13 @@ final class Peers
                 "jdbc.schema-version", "V1"));
     }
 
-    private static Peer inMemory(Path folder)
+    private static Peer hadoop(Path folder)
     {
-        return initialize(new InMemoryCatalog(), new InMemoryFileIO(), folder, ImmutableMap.of());
+        Configuration configuration = new Configuration(false);
+        configuration.setClass("fs.file.impl", HadoopFiles.class, FileSystem.class);
+        HadoopCatalog catalog = new HadoopCatalog();
+        catalog.setConf(configuration);
+        return initialize(catalog, new LocalFiles(), folder, ImmutableMap.of());
     }
 
     private static Peer initialize(Catalog catalog, FileIO io, Path folder, Map<String, String> properties)
@@ -130,7 +139,7 @@ final class Peers
      */
     static void register(Catalog catalog, FileIO io, Path warehouse, TableIdentifier table, TableShape shape)
     {
-        String location = warehouse.resolve(table.name()).toString();
+        String location = warehouse.resolve(table.namespace().toString()).resolve(table.name()).toString();
         String file = "%s/metadata/00000-%s.metadata.json".formatted(location, UUID.randomUUID());
         TableMetadataParser.write(shape.at(location), io.newOutputFile(file));
         catalog.registerTable(table, file);

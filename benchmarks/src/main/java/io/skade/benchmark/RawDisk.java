@@ -17,7 +17,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 
+import static java.lang.Math.toIntExact;
 import static java.nio.file.StandardOpenOption.APPEND;
 import static java.nio.file.StandardOpenOption.CREATE_NEW;
 import static java.nio.file.StandardOpenOption.READ;
@@ -36,10 +38,8 @@ final class RawDisk
 
     private final Path folder;
     private final FileChannel log;
-    private final Object writing = new Object();
-    private final Object forcing = new Object();
-    private volatile long written;
-    private long forced; // guarded by forcing
+    private final AtomicLong arrived = new AtomicLong();
+    private long durable; // guarded by this
 
     RawDisk(Path folder)
             throws IOException
@@ -49,22 +49,18 @@ final class RawDisk
     }
 
     /**
-     * Appends 1 KiB to a file, durably. Threads that wait share the next sync.
+     * Appends 1 KiB to a file, durably. Whoever has the lock does it for all who wait.
      */
     void append()
             throws IOException
     {
-        long position;
-        synchronized (writing) {
-            log.write(ByteBuffer.allocate(RECORD_BYTES));
-            position = written + 1;
-            written = position;
-        }
-        synchronized (forcing) {
-            if (forced < position) {
-                long all = written;
+        long number = arrived.incrementAndGet();
+        synchronized (this) {
+            if (durable < number) {
+                long last = arrived.get();
+                log.write(ByteBuffer.allocate(toIntExact(RECORD_BYTES * (last - durable))));
                 log.force(false);
-                forced = all;
+                durable = last;
             }
         }
     }
