@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicLong;
 
 import static java.lang.Math.toIntExact;
 import static java.nio.file.StandardOpenOption.APPEND;
@@ -38,8 +37,9 @@ final class RawDisk
 
     private final Path folder;
     private final FileChannel log;
-    private final AtomicLong arrived = new AtomicLong();
+    private long arrived; // guarded by this
     private long durable; // guarded by this
+    private boolean syncing; // guarded by this
 
     RawDisk(Path folder)
             throws IOException
@@ -49,18 +49,32 @@ final class RawDisk
     }
 
     /**
-     * Appends 1 KiB to a file, durably. Whoever has the lock does it for all who wait.
+     * Appends 1 KiB to a file, durably. One thread does it for all who wait; who comes meanwhile is in the next sync.
      */
     void append()
-            throws IOException
+            throws IOException, InterruptedException
     {
-        long number = arrived.incrementAndGet();
+        long records;
         synchronized (this) {
-            if (durable < number) {
-                long last = arrived.get();
-                log.write(ByteBuffer.allocate(toIntExact(RECORD_BYTES * (last - durable))));
-                log.force(false);
-                durable = last;
+            long number = ++arrived;
+            while (durable < number && syncing) {
+                wait();
+            }
+            if (durable >= number) {
+                return;
+            }
+            syncing = true;
+            records = arrived - durable;
+        }
+        try {
+            log.write(ByteBuffer.allocate(toIntExact(RECORD_BYTES * records)));
+            log.force(false);
+        }
+        finally {
+            synchronized (this) {
+                durable += records;
+                syncing = false;
+                notifyAll();
             }
         }
     }
