@@ -13,7 +13,11 @@
  */
 package io.skade.benchmark;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableMap;
+import io.airlift.units.Duration;
+import io.trino.jdbc.TrinoResultSet;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -25,7 +29,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +40,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 /**
  * A Trino server as a process of its own, put together from what {@code bin/skade build} made. It has these catalogs, each with a schema
@@ -56,6 +63,7 @@ final class TrinoServer
     static final String SCHEMA = "bench";
     static final String RELEASE = "release";
 
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final long START_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(5);
     private static final Map<String, String> LOCAL_FILES = ImmutableMap.of(
             "fs.local.enabled", "true",
@@ -63,6 +71,7 @@ final class TrinoServer
             "iceberg.register-table-procedure.enabled", "true");
 
     private final Process process;
+    private final HttpClient http = HttpClient.newHttpClient();
     private final int port;
     private final Path log;
     private final Map<String, String> catalogs;
@@ -197,22 +206,20 @@ final class TrinoServer
     {
         long end = System.nanoTime() + START_LIMIT_NANOS;
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:%s/v1/info".formatted(port))).build();
-        try (HttpClient client = HttpClient.newHttpClient()) {
-            while (true) {
-                try {
-                    if (client.send(request, BodyHandlers.ofString()).body().contains("\"starting\":false")) {
-                        return;
-                    }
+        while (true) {
+            try {
+                if (http.send(request, BodyHandlers.ofString()).body().contains("\"starting\":false")) {
+                    return;
                 }
-                catch (IOException _) {
-                    // not yet
-                }
-                if (!process.isAlive() || System.nanoTime() > end) {
-                    List<String> lines = Files.readAllLines(log);
-                    throw new IOException("Server does not start:\n" + String.join("\n", lines.subList(Math.max(0, lines.size() - 40), lines.size())));
-                }
-                Thread.sleep(200);
             }
+            catch (IOException _) {
+                // not yet
+            }
+            if (!process.isAlive() || System.nanoTime() > end) {
+                List<String> lines = Files.readAllLines(log);
+                throw new IOException("Server does not start:\n" + String.join("\n", lines.subList(Math.max(0, lines.size() - 40), lines.size())));
+            }
+            Thread.sleep(200);
         }
     }
 
@@ -250,6 +257,26 @@ final class TrinoServer
     }
 
     /**
+     * Runs a query and gives the milliseconds that the server says its analysis and planning took: the part in which a table's metadata is read.
+     */
+    double planningMillis(Connection connection, String sql)
+            throws SQLException, IOException, InterruptedException
+    {
+        String queryId;
+        try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
+            while (rows.next()) {
+                rows.getString(1);
+            }
+            queryId = rows.unwrap(TrinoResultSet.class).getQueryId();
+        }
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:%s/v1/query/%s".formatted(port, queryId)))
+                .header("X-Trino-User", "benchmark")
+                .build();
+        JsonNode stats = JSON.readTree(http.send(request, BodyHandlers.ofString()).body()).get("queryStats");
+        return Duration.valueOf(stats.get("analysisTime").asText()).getValue(MILLISECONDS) + Duration.valueOf(stats.get("planningTime").asText()).getValue(MILLISECONDS);
+    }
+
+    /**
      * Takes a table into a catalog by its metadata file.
      */
     void register(String catalog, String table, String metadataFile)
@@ -277,6 +304,7 @@ final class TrinoServer
     public void close()
             throws InterruptedException
     {
+        http.close();
         process.destroy();
         if (!process.waitFor(60, TimeUnit.SECONDS)) {
             process.destroyForcibly().waitFor();
