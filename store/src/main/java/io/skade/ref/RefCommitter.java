@@ -634,7 +634,6 @@ public final class RefCommitter
      * An update that may share a commit with others.
      */
     private static final class SharedUpdate
-            implements TableQueues.Work
     {
         private final CommitAuthor author;
         private final RefUpdate update;
@@ -647,8 +646,7 @@ public final class RefCommitter
             this.update = requireNonNull(update, "update is null");
         }
 
-        @Override
-        public boolean isDone()
+        private boolean isDone()
         {
             return move != null || failure != null;
         }

@@ -13,78 +13,34 @@
  */
 package io.skade.ref;
 
-import com.google.common.collect.ImmutableList;
+import io.skade.store.GroupCommit;
 import org.apache.iceberg.catalog.TableIdentifier;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Queues of those who change the same table at the same moment. Whoever comes first does the work of all who came while the work before was done.
+ * A {@link GroupCommit} for each table that somebody changes at the moment.
  */
-final class TableQueues<T extends TableQueues.Work>
+final class TableQueues<T>
 {
     private final Map<TableIdentifier, Queue<T>> queues = new ConcurrentHashMap<>();
 
-    interface Work
-    {
-        /**
-         * Called by one thread at a time, and after the work by another.
-         */
-        boolean isDone();
-    }
-
     /**
-     * Returns when the work is done, be it in this thread or in another.
-     *
-     * @param worker does all the work it is given
+     * @see GroupCommit#run
      */
     void run(TableIdentifier table, T work, Consumer<List<T>> worker)
     {
-        Queue<T> queue = queues.compute(table, (_, present) -> (present == null ? new Queue<T>() : present).enter(work));
-        queue.lock.lock();
+        Queue<T> queue = queues.compute(table, (_, present) -> present == null ? new Queue<>(new GroupCommit<>(), 1) : new Queue<>(present.commits(), present.users() + 1));
         try {
-            if (!work.isDone()) {
-                worker.accept(queue.takeAll());
-            }
+            queue.commits().run(work, worker);
         }
         finally {
-            queue.lock.unlock();
-            queues.computeIfPresent(table, (_, present) -> present.leave() ? null : present);
+            queues.computeIfPresent(table, (_, present) -> present.users() == 1 ? null : new Queue<>(present.commits(), present.users() - 1));
         }
     }
 
-    private static final class Queue<T>
-    {
-        private final ReentrantLock lock = new ReentrantLock();
-        private final List<T> waiting = new ArrayList<>(); // guarded by this
-        private int users; // guarded by this
-
-        synchronized Queue<T> enter(T work)
-        {
-            users++;
-            waiting.add(work);
-            return this;
-        }
-
-        synchronized List<T> takeAll()
-        {
-            List<T> taken = ImmutableList.copyOf(waiting);
-            waiting.clear();
-            return taken;
-        }
-
-        /**
-         * Whether nobody uses the queue any more.
-         */
-        synchronized boolean leave()
-        {
-            users--;
-            return users == 0;
-        }
-    }
+    private record Queue<T>(GroupCommit<T> commits, int users) {}
 }

@@ -54,14 +54,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -80,7 +78,7 @@ import static java.util.Objects.requireNonNull;
 /**
  * A pointer store in a folder of the local disk, kept by RocksDB.
  *
- * <p><b>One commit.</b> A caller puts its commit into a queue and takes the writer's lock. Whoever holds the lock takes everything
+ * <p><b>One commit.</b> Commits that come at the same moment share a write ({@link GroupCommit}). Whoever writes takes everything
  * that waits, compares each commit with the state that the one before left, and writes all that match in one RocksDB batch with one
  * synced write: commits that come in during a sync share the next one. The new state is published after the write has returned, so a
  * reader never sees what a crash could take back. A conflict is decided before anything is written.
@@ -120,7 +118,7 @@ public final class RocksDbPointerStore
 
     private final ReentrantLock backupLock = new ReentrantLock();
     private final ReentrantLock writerLock = new ReentrantLock();
-    private final Queue<Waiting> waiting = new ArrayDeque<>(); // guarded by itself
+    private final GroupCommit<Waiting> groupCommit = new GroupCommit<>();
     private Optional<FailedWrite> failure = Optional.empty(); // guarded by writerLock, or by the write side of openLock
 
     private final Map<UUID, KeptDocument> keptDocuments = new ConcurrentHashMap<>(); // written under writerLock
@@ -466,29 +464,24 @@ public final class RocksDbPointerStore
     {
         return whileOpen(() -> {
             Waiting own = new Waiting(commits);
-            synchronized (waiting) {
-                waiting.add(own);
-            }
-            writerLock.lock();
-            try {
-                if (!own.done()) {
-                    writeWaiting();
-                }
-            }
-            finally {
-                writerLock.unlock();
-            }
+            groupCommit.run(own, this::write);
             return own.result();
         });
     }
 
-    private void writeWaiting()
+    private void write(List<Waiting> taken)
     {
-        List<Waiting> taken;
-        synchronized (waiting) {
-            taken = ImmutableList.copyOf(waiting);
-            waiting.clear();
+        writerLock.lock();
+        try {
+            writeLocked(taken);
         }
+        finally {
+            writerLock.unlock();
+        }
+    }
+
+    private void writeLocked(List<Waiting> taken)
+    {
         if (failure.isPresent()) {
             taken.forEach(Waiting::refuse);
             return;
@@ -1107,7 +1100,7 @@ public final class RocksDbPointerStore
     private record FailedWrite(Throwable cause, CatalogState next) {}
 
     /**
-     * Commits in the queue that are made all or not at all. The fields are written and read under the writer's lock only.
+     * Commits in the queue that are made all or not at all. The fields are written by the thread that writes, and read by the one that waits when it is woken.
      */
     private static final class Waiting
     {
