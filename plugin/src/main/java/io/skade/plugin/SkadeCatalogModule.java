@@ -39,6 +39,7 @@ import io.trino.filesystem.local.LocalFileSystem;
 import io.trino.filesystem.local.LocalFileSystemConfig;
 import io.trino.plugin.iceberg.catalog.IcebergTableOperationsProvider;
 import io.trino.plugin.iceberg.catalog.TrinoCatalogFactory;
+import io.trino.spi.type.TypeManager;
 
 import java.nio.file.Path;
 import java.util.Optional;
@@ -46,6 +47,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 import static io.airlift.configuration.ConfigBinder.configBinder;
+import static io.trino.plugin.iceberg.TypeConverter.toTrinoType;
 import static java.util.Objects.requireNonNull;
 import static org.weakref.jmx.guice.ExportBinder.newExporter;
 
@@ -129,8 +131,8 @@ class SkadeCatalogModule
 
     @Provides
     @Singleton
-    static RefViews createRefViews(MetadataFiles files)
+    static RefViews createRefViews(MetadataFiles files, TypeManager typeManager)
     {
-        return new RefViews(files);
+        return new RefViews(files, type -> toTrinoType(type, typeManager).getDisplayName());
     }
 }

@@ -14,6 +14,7 @@
 package io.skade.plugin;
 
 import com.google.inject.Binder;
+import com.google.inject.Key;
 import com.google.inject.Module;
 import com.google.inject.Scopes;
 import io.skade.plugin.function.AncestorsOfFunction;
@@ -26,10 +27,14 @@ import io.skade.plugin.function.SkadeFunctionProvider;
 import io.skade.plugin.function.SkadeSplitManager;
 import io.skade.plugin.system.CommitLogTable;
 import io.skade.plugin.system.RefsOfAllTables;
+import io.trino.plugin.iceberg.ForIcebergFileDelete;
 import io.trino.spi.connector.SystemTable;
 import io.trino.spi.function.table.ConnectorTableFunction;
 
+import java.util.concurrent.ExecutorService;
+
 import static com.google.inject.multibindings.Multibinder.newSetBinder;
+import static io.airlift.bootstrap.ClosingBinder.closingBinder;
 
 /**
  * What is added to Trino's Iceberg connector.
@@ -52,5 +57,7 @@ class SkadeModule
         newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(RebuildPreviewFunction.class).in(Scopes.SINGLETON);
         newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(RefDiffFunction.class).in(Scopes.SINGLETON);
         newSetBinder(binder, ConnectorTableFunction.class).addBinding().to(RefGraphFunction.class).in(Scopes.SINGLETON);
+        // Trino's connector ends its other executors
+        closingBinder(binder).registerExecutor(Key.get(ExecutorService.class, ForIcebergFileDelete.class));
     }
 }

@@ -36,6 +36,7 @@ import static io.skade.procedure.SkadeErrorCode.REF_REBASE_CONFLICT;
 import static io.skade.procedure.SkadeErrorCode.SKADE_STORE_ERROR;
 import static io.trino.spi.StandardErrorCode.GENERIC_INTERNAL_ERROR;
 import static io.trino.spi.StandardErrorCode.INVALID_PROCEDURE_ARGUMENT;
+import static io.trino.spi.StandardErrorCode.NOT_SUPPORTED;
 import static io.trino.spi.StandardErrorCode.TABLE_NOT_FOUND;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.mapping;
@@ -96,6 +97,7 @@ public final class ProcedureErrors
             case REBASE_CONFLICT -> REF_REBASE_CONFLICT;
             case PROTECTED -> REF_PROTECTED;
             case UNEXPECTED_SNAPSHOT -> REF_COMMIT_CONFLICT;
+            case NOT_READABLE -> NOT_SUPPORTED;
             case INVALID_VALUE -> INVALID_PROCEDURE_ARGUMENT;
         };
     }

@@ -58,6 +58,7 @@ class TestProcedureErrors
                 .put(Reason.REBASE_CONFLICT, REF_REBASE_CONFLICT)
                 .put(Reason.PROTECTED, REF_PROTECTED)
                 .put(Reason.UNEXPECTED_SNAPSHOT, REF_COMMIT_CONFLICT)
+                .put(Reason.NOT_READABLE, NOT_SUPPORTED)
                 .put(Reason.INVALID_VALUE, INVALID_PROCEDURE_ARGUMENT)
                 .buildOrThrow();
         assertThat(expected).containsOnlyKeys(Reason.values());

@@ -51,6 +51,7 @@ final class SkadeServer
         implements AutoCloseable
 {
     private static final Duration START_LIMIT = Duration.ofMinutes(5);
+    private static final Duration STOP_LIMIT = Duration.ofMinutes(1);
     private static final Path ASSEMBLED = Path.of("target/server").toAbsolutePath();
     private static final Path ETC = Path.of("../etc").toAbsolutePath().normalize();
 
@@ -267,7 +268,22 @@ final class SkadeServer
     }
 
     /**
-     * Starts a killed server on the same data and port.
+     * Asks the process to end, as {@code kill} does, and waits until it has ended.
+     *
+     * @return its exit code
+     */
+    int terminate()
+            throws InterruptedException
+    {
+        process.destroy();
+        if (!process.waitFor(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+            throw new IllegalStateException("Server does not end, see " + log());
+        }
+        return process.exitValue();
+    }
+
+    /**
+     * Starts a server that was ended on the same data and port.
      */
     void restart()
             throws IOException, InterruptedException
@@ -287,7 +303,7 @@ final class SkadeServer
             throws IOException, InterruptedException
     {
         process.destroy();
-        if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        if (!process.waitFor(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
             kill();
         }
         Runtime.getRuntime().removeShutdownHook(killAtExit);

@@ -32,38 +32,52 @@ import java.util.stream.IntStream;
 import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
 import static io.skade.product.Sql.queryLong;
+import static java.util.Locale.ENGLISH;
 import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Kills the server at random moments while clients move refs, and checks after each restart that every acknowledged move is
- * there and none is half there. {@code -Dskade.kill-rounds} and {@code -Dskade.kill-seed} say how often and which moments.
+ * Kills the server, or asks it to end, at random moments while clients move refs, and checks after each restart that every acknowledged move is
+ * there and none is half there. {@code -Dskade.kill-rounds}, {@code -Dskade.shutdown-rounds} and {@code -Dskade.kill-seed} say how often and which moments.
  */
 final class TestKillRecovery
 {
     private static final int CLIENTS = 3;
     private static final int MARKS = 12;
 
-    private final int rounds = Integer.getInteger("skade.kill-rounds", 5);
     private final long seed = Long.getLong("skade.kill-seed", System.nanoTime());
 
     @Test
     void testAcknowledgedMovesSurviveKill()
             throws Exception
     {
+        testAcknowledgedMovesSurvive(End.KILL, Integer.getInteger("skade.kill-rounds", 5));
+    }
+
+    @Test
+    void testAcknowledgedMovesSurviveShutdown()
+            throws Exception
+    {
+        testAcknowledgedMovesSurvive(End.SHUTDOWN, Integer.getInteger("skade.shutdown-rounds", 2));
+    }
+
+    private void testAcknowledgedMovesSurvive(End end, int rounds)
+            throws Exception
+    {
         System.out.printf("%s rounds with -Dskade.kill-seed=%s%n", rounds, seed);
         RandomGenerator random = new Random(seed);
-        try (SkadeServer server = SkadeServer.builder("kill-recovery").start()) {
+        try (SkadeServer server = SkadeServer.builder(end.name().toLowerCase(ENGLISH) + "-recovery").start()) {
             List<Long> marks = createTable(server);
             List<RefClient> clients = IntStream.range(0, CLIENTS)
-                    .mapToObj(number -> new RefClient(server, "b" + number, marks, random.nextLong()))
+                    .mapToObj(number -> new RefClient(server, "b" + number, marks, random.nextLong(), end))
                     .toList();
-            WriteClient writer = new WriteClient(server);
-            PublishClient publisher = new PublishClient(server);
+            WriteClient writer = new WriteClient(server, end);
+            PublishClient publisher = new PublishClient(server, end);
 
             int acknowledged = 0;
             for (int round = 1; round <= rounds; round++) {
-                killWhileBusy(server, clients, writer, publisher, random.nextLong(200, 4000));
+                endWhileBusy(server, end, clients, writer, publisher, random.nextLong(200, 4000));
+                assertThat(server.data()).isDirectoryNotContaining("glob:**/hs_err*");
                 server.restart();
                 try (Connection connection = server.connect("lake", "kill")) {
                     Map<String, Long> refs = readRefs(connection);
@@ -109,41 +123,28 @@ final class TestKillRecovery
         return marks;
     }
 
-    private static void killWhileBusy(SkadeServer server, List<RefClient> clients, WriteClient writer, PublishClient publisher, long millis)
+    private static void endWhileBusy(SkadeServer server, End end, List<RefClient> clients, WriteClient writer, PublishClient publisher, long millis)
             throws Exception
     {
         try (ExecutorService executor = Executors.newCachedThreadPool()) {
             List<Future<Void>> running = new ArrayList<>();
             for (RefClient client : clients) {
-                running.add(executor.submit(client::moveUntilKilled));
+                running.add(executor.submit(client::moveUntilEnded));
             }
-            running.add(executor.submit(writer::writeUntilKilled));
-            running.add(executor.submit(publisher::publishUntilKilled));
-            // from the first acknowledged move on, so that each round kills a server at work
+            running.add(executor.submit(writer::writeUntilEnded));
+            running.add(executor.submit(publisher::publishUntilEnded));
+            // from the first acknowledged move on, so that each round ends a server at work
             int before = clients.stream().mapToInt(RefClient::acknowledged).sum();
             while (clients.stream().mapToInt(RefClient::acknowledged).sum() == before && running.stream().noneMatch(Future::isDone)) {
                 Thread.sleep(5);
             }
             Thread.sleep(millis);
-            server.kill();
+            end.end(server);
             // a client would go on asking for the result of its call
             executor.shutdownNow();
             for (Future<Void> client : running) {
                 client.get();
             }
-        }
-    }
-
-    /**
-     * The driver also throws {@link InterruptedException}, undeclared. An answer of the server is not what a kill gives.
-     */
-    private static void checkKilled(Exception exception)
-    {
-        if (exception instanceof SQLException) {
-            assertThat(exception.getMessage()).doesNotStartWith("Query failed");
-        }
-        else {
-            assertThat(exception).isInstanceOf(InterruptedException.class);
         }
     }
 
@@ -175,9 +176,58 @@ final class TestKillRecovery
         assertThat(queryLong(connection, "SELECT count(*) FROM t")).isEqualTo(MARKS);
     }
 
+    private enum End
+    {
+        KILL {
+            @Override
+            void end(SkadeServer server)
+            {
+                server.kill();
+            }
+
+            @Override
+            void check(Exception exception)
+            {
+                // the driver also throws this one, undeclared
+                if (!(exception instanceof InterruptedException)) {
+                    assertThat(exception).isInstanceOf(SQLException.class);
+                    // an answer of the server is not what a kill gives
+                    assertThat(exception.getMessage()).doesNotStartWith("Query failed");
+                }
+            }
+        },
+        SHUTDOWN {
+            @Override
+            void end(SkadeServer server)
+                    throws InterruptedException
+            {
+                // as a process ends of itself on a signal
+                assertThat(server.terminate()).isEqualTo(128 + SIGTERM);
+            }
+
+            @Override
+            void check(Exception exception)
+            {
+                if (!(exception instanceof InterruptedException)) {
+                    assertThat(exception).isInstanceOf(SQLException.class);
+                }
+            }
+        };
+
+        private static final int SIGTERM = 15;
+
+        abstract void end(SkadeServer server)
+                throws InterruptedException;
+
+        /**
+         * Checks what a client gets whose statement did not end before the server did.
+         */
+        abstract void check(Exception exception);
+    }
+
     /**
      * Moves one branch along the line and tags it. Nobody else moves this branch, so what it acknowledged is the only thing
-     * to be found, but for the one move that was under way at the kill.
+     * to be found, but for the one move that was under way at the end.
      */
     private static final class RefClient
     {
@@ -185,17 +235,19 @@ final class TestKillRecovery
         private final String branch;
         private final List<Long> marks;
         private final RandomGenerator random;
+        private final End end;
         private final Map<String, Integer> tags = new HashMap<>();
         private volatile int acknowledged;
         private int position;
         private Optional<Move> underWay = Optional.empty();
 
-        private RefClient(SkadeServer server, String branch, List<Long> marks, long seed)
+        private RefClient(SkadeServer server, String branch, List<Long> marks, long seed, End end)
         {
             this.server = server;
             this.branch = branch;
             this.marks = marks;
             this.random = new Random(seed);
+            this.end = end;
         }
 
         private sealed interface Move
@@ -212,7 +264,7 @@ final class TestKillRecovery
             return acknowledged;
         }
 
-        Void moveUntilKilled()
+        Void moveUntilEnded()
         {
             try (Connection connection = server.connect("lake", "kill")) {
                 while (true) {
@@ -223,7 +275,7 @@ final class TestKillRecovery
                 }
             }
             catch (Exception e) {
-                checkKilled(e);
+                end.check(e);
             }
             return null;
         }
@@ -296,14 +348,16 @@ final class TestKillRecovery
     private static final class WriteClient
     {
         private final SkadeServer server;
+        private final End end;
         private volatile long acknowledgedRows;
 
-        private WriteClient(SkadeServer server)
+        private WriteClient(SkadeServer server, End end)
         {
             this.server = server;
+            this.end = end;
         }
 
-        Void writeUntilKilled()
+        Void writeUntilEnded()
         {
             try (Connection connection = server.connect("lake", "kill")) {
                 while (true) {
@@ -312,7 +366,7 @@ final class TestKillRecovery
                 }
             }
             catch (Exception e) {
-                checkKilled(e);
+                end.check(e);
             }
             return null;
         }
@@ -332,14 +386,16 @@ final class TestKillRecovery
     private static final class PublishClient
     {
         private final SkadeServer server;
+        private final End end;
         private volatile long acknowledged;
 
-        private PublishClient(SkadeServer server)
+        private PublishClient(SkadeServer server, End end)
         {
             this.server = server;
+            this.end = end;
         }
 
-        Void publishUntilKilled()
+        Void publishUntilEnded()
         {
             try (Connection connection = server.connect("lake", "kill")) {
                 while (true) {
@@ -351,7 +407,7 @@ final class TestKillRecovery
                 }
             }
             catch (Exception e) {
-                checkKilled(e);
+                end.check(e);
             }
             return null;
         }

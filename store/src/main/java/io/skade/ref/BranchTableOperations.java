@@ -44,7 +44,7 @@ public final class BranchTableOperations
     /**
      * The view of the branch, null if there is no such table.
      *
-     * @throws RefRefusedException if the table has no such branch
+     * @throws RefRefusedException if the table has no such branch, or if its rows cannot be read with the present schema
      */
     @Override
     public TableMetadata current()
@@ -64,7 +64,7 @@ public final class BranchTableOperations
             return null;
         }
         if (metadata != viewed) {
-            view = views.branch(metadata, branch);
+            view = views.branch(new RefTarget(table.name(), metadata, io()), branch);
             viewed = metadata;
         }
         return view;

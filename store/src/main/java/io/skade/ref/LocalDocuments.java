@@ -14,7 +14,10 @@
 package io.skade.ref;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Maps;
+import com.google.common.collect.Sets;
 import io.airlift.log.Logger;
 import io.skade.store.MetadataDocument;
 import io.skade.store.PointerStore;
@@ -31,7 +34,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
-import static com.google.common.collect.ImmutableSet.toImmutableSet;
 import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
 import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static java.util.Objects.requireNonNull;
@@ -77,10 +79,7 @@ public final class LocalDocuments
     private static boolean isIntact(Path path, byte[] content)
     {
         try {
-            return Files.size(path) == content.length && Arrays.equals(Files.readAllBytes(path), content);
-        }
-        catch (NoSuchFileException _) {
-            return false;
+            return size(path) == content.length && Arrays.equals(Files.readAllBytes(path), content);
         }
         catch (IOException e) {
             throw new UncheckedIOException("Cannot read %s: %s".formatted(path, e.getMessage()), e);
@@ -91,7 +90,8 @@ public final class LocalDocuments
     {
         try {
             Files.createDirectories(path.getParent());
-            Path whole = Files.write(path.resolveSibling(path.getFileName() + ".restored"), content);
+            // another catalog on the same store may do the same
+            Path whole = Files.write(path.resolveSibling("%s.%s.restored".formatted(path.getFileName(), UUID.randomUUID())), content);
             Files.move(whole, path, ATOMIC_MOVE, REPLACE_EXISTING);
         }
         catch (IOException e) {
@@ -112,7 +112,7 @@ public final class LocalDocuments
     }
 
     /**
-     * Makes the files durable whose documents are kept, and ends the keeping. A file that was missing the last time as well is written: whoever made the
+     * Makes the files durable whose documents are kept, and ends the keeping. A file that was missing or short the last time as well is written: whoever made the
      * commit could not.
      *
      * @return how many documents the store does not keep any more
@@ -121,18 +121,45 @@ public final class LocalDocuments
     public synchronized int settle()
     {
         Map<UUID, String> local = new HashMap<>(store.keptDocuments());
-        Set<String> missing = local.values().stream()
-                .filter(location -> disk.find(location).filter(path -> !Files.exists(path)).isPresent())
-                .collect(toImmutableSet());
+        local.values().removeIf(location -> disk.find(location).isEmpty());
+        Map<UUID, String> written = written(local);
+        Set<String> missing = ImmutableSet.copyOf(Sets.difference(ImmutableSet.copyOf(local.values()), ImmutableSet.copyOf(written.values())));
         if (missing.stream().anyMatch(missingBefore::contains)) {
             restore();
+            written = written(local);
         }
         missingBefore = missing;
-        local.values().removeIf(location -> disk.find(location).filter(Files::exists).isEmpty());
-        if (!local.isEmpty()) {
-            disk.force(ImmutableList.copyOf(local.values()));
-            store.forgetDocuments(local);
+        if (!written.isEmpty()) {
+            disk.force(ImmutableList.copyOf(written.values()));
+            store.forgetDocuments(written);
         }
-        return local.size();
+        return written.size();
+    }
+
+    /**
+     * Those of which the file has the length of its document. A shorter one is about to be written, or the disk took no more of it.
+     */
+    private Map<UUID, String> written(Map<UUID, String> locations)
+    {
+        return ImmutableMap.copyOf(Maps.filterEntries(locations, entry -> store.document(entry.getKey())
+                .filter(document -> document.location().equals(entry.getValue()))
+                .filter(document -> size(disk.find(document.location()).orElseThrow()) == document.length())
+                .isPresent()));
+    }
+
+    /**
+     * The length of a file, -1 if there is none.
+     */
+    private static long size(Path path)
+    {
+        try {
+            return Files.size(path);
+        }
+        catch (NoSuchFileException _) {
+            return -1;
+        }
+        catch (IOException e) {
+            throw new UncheckedIOException("Cannot read %s: %s".formatted(path, e.getMessage()), e);
+        }
     }
 }

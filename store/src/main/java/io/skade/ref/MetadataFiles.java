@@ -78,7 +78,7 @@ public final class MetadataFiles
 
     /**
      * @param maxSizeBytes roughly how much memory the kept metadata may take
-     * @param documents the content for a location that may have no file yet
+     * @param documents the content for a location that may have no file yet, or a part of it
      */
     public MetadataFiles(long maxSizeBytes, Function<String, Optional<MetadataDocument>> documents)
     {
@@ -140,7 +140,7 @@ public final class MetadataFiles
     }
 
     /**
-     * The metadata in a file, or in the document for a file that is not written yet. Reads it only if it is not kept in memory.
+     * The metadata in a file, or in the document for a file that is not written yet, or not wholly. Reads it only if it is not kept in memory.
      *
      * @throws org.apache.iceberg.exceptions.NotFoundException if there is no such file
      */
@@ -154,8 +154,11 @@ public final class MetadataFiles
         try {
             return TableMetadataParser.read(io, location);
         }
-        catch (NotFoundException e) {
-            // a commit is durable before its file is written
+        catch (RuntimeException e) {
+            if (!(e instanceof NotFoundException) && !isDamage(e)) {
+                throw e;
+            }
+            // a commit is durable before its file is written, and another catalog may read the file meanwhile
             MetadataDocument document = documents.apply(location).orElseThrow(() -> e);
             return TableMetadataParser.read(new InMemoryInputFile(location, document.content()));
         }

@@ -60,6 +60,11 @@ public final class PointerTableOperations
         this.firstState = requireNonNull(firstState, "firstState is null");
     }
 
+    TableIdentifier name()
+    {
+        return name;
+    }
+
     /**
      * The table's metadata, null if there is no such table.
      */

@@ -27,6 +27,7 @@ import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.exceptions.ValidationException;
+import org.apache.iceberg.types.Type;
 import org.apache.iceberg.util.ContentFileUtil;
 
 import java.util.HashSet;
@@ -180,6 +181,9 @@ final class Rebase
         Rebase plan()
         {
             List<Snapshot> snapshots = snapshotsToReplay();
+            // the new snapshots have the present schema
+            checkReadable(branch);
+            checkReadable(to);
             Map<String, Snapshot> picked = divergence.to().snapshots().stream()
                     .collect(toImmutableMap(ReplayedSnapshot::source, snapshot -> snapshot, (_, last) -> last));
             List<FileChanges> others = divergence.to().snapshots().stream()
@@ -241,6 +245,12 @@ final class Rebase
             if (history.stoppedAt().isPresent()) {
                 throw refused(target, branch, to, "the history of %s is expired, its snapshot %s is gone".formatted(name, history.stoppedAt().getAsLong()));
             }
+        }
+
+        private void checkReadable(String name)
+        {
+            SchemaConflict.find(target.io(), metadata, metadata.snapshot(metadata.ref(name).snapshotId()), Type::toString)
+                    .ifPresent(conflict -> conflict("%s cannot be read: %s", name, conflict));
         }
 
         private void check(FileChanges changes, NetChange other)

@@ -57,6 +57,10 @@ public class RefRefusedException
          */
         UNEXPECTED_SNAPSHOT,
         /**
+         * The rows of a branch do not fit the present schema of the table.
+         */
+        NOT_READABLE,
+        /**
          * A name, a snapshot id, an age or another value cannot be used.
          */
         INVALID_VALUE,

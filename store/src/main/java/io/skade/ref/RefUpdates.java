@@ -13,6 +13,7 @@
  */
 package io.skade.ref;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
@@ -23,6 +24,7 @@ import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.SnapshotRefType;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.exceptions.ValidationException;
+import org.apache.iceberg.types.Type;
 import org.apache.iceberg.util.SnapshotUtil;
 import org.apache.iceberg.util.WapUtil;
 
@@ -419,6 +421,7 @@ public final class RefUpdates
         if (!branch.equals(MAIN_BRANCH)) {
             load(target, branch, SnapshotRefType.BRANCH);
         }
+        checkReadable(target, snapshotId, branch);
         TableMetadata view = RefViews.viewBranch(target.metadata(), branch);
         BuildingTableOperations operations = new BuildingTableOperations(view, target.io());
         try {
@@ -433,6 +436,23 @@ public final class RefUpdates
         return branch.equals(MAIN_BRANCH)
                 ? operations.current()
                 : MetadataChanges.onBranch(branch, view, operations.current()).apply(target);
+    }
+
+    /**
+     * A snapshot that is made of another one, on top of a branch, has the present schema.
+     */
+    private static void checkReadable(RefTarget target, long snapshotId, String branch)
+    {
+        Snapshot picked = target.metadata().snapshot(snapshotId);
+        SnapshotRef ref = target.metadata().ref(branch);
+        if (picked == null || ref == null || Objects.equals(picked.parentId(), ref.snapshotId())) {
+            return;
+        }
+        for (Snapshot snapshot : ImmutableList.of(picked, target.metadata().snapshot(ref.snapshotId()))) {
+            SchemaConflict.find(target.io(), target.metadata(), snapshot, Type::toString).ifPresent(conflict -> {
+                throw new RefRefusedException(INVALID_VALUE, "Cannot cherry-pick %s to %s of %s: %s cannot be read: %s", snapshotId, branch, target.name(), snapshot.snapshotId(), conflict);
+            });
+        }
     }
 
     /**

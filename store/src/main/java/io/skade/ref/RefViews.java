@@ -16,7 +16,6 @@ package io.skade.ref;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.iceberg.ManifestFile;
-import org.apache.iceberg.PartitionField;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.PartitionSpecParser;
 import org.apache.iceberg.Schema;
@@ -29,14 +28,17 @@ import org.apache.iceberg.StatisticsFileParser;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.io.FileIO;
+import org.apache.iceberg.types.Type;
 
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.collect.ImmutableSet.toImmutableSet;
+import static io.skade.ref.RefRefusedException.Reason.NOT_READABLE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static java.util.Objects.requireNonNull;
 import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
@@ -50,25 +52,49 @@ import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 public final class RefViews
 {
     private final MetadataFiles files;
+    private final Function<Type, String> typeName;
 
-    public RefViews(MetadataFiles files)
+    /**
+     * @param typeName what users call a type
+     */
+    public RefViews(MetadataFiles files, Function<Type, String> typeName)
     {
         this.files = requireNonNull(files, "files is null");
+        this.typeName = requireNonNull(typeName, "typeName is null");
     }
 
     /**
-     * @throws RefRefusedException if there is no such branch
+     * The table at a branch.
+     *
+     * @throws RefRefusedException if there is no such branch, or if its rows cannot be read with the present schema
      */
-    public TableMetadata branch(TableMetadata metadata, String branch)
+    public TableMetadata branch(RefTarget target, String branch)
     {
+        TableMetadata metadata = target.metadata();
         SnapshotRef ref = metadata.ref(branch);
         if (ref == null || !ref.isBranch()) {
-            throw new RefRefusedException(REF_NOT_FOUND, "Branch does not exist in %s: %s", metadata.location(), branch);
+            throw new RefRefusedException(REF_NOT_FOUND, "Branch does not exist in %s: %s", target.name(), branch);
         }
         if (branch.equals(MAIN_BRANCH)) {
             return metadata;
         }
-        return files.derived(metadata.metadataFileLocation(), "branch " + branch, () -> viewBranch(metadata, branch));
+        return files.derived(metadata.metadataFileLocation(), "branch " + branch, () -> {
+            checkReadable(target, branch, metadata.snapshot(ref.snapshotId()));
+            return viewBranch(metadata, branch);
+        });
+    }
+
+    private void checkReadable(RefTarget target, String branch, Snapshot snapshot)
+    {
+        SchemaConflict.find(target.io(), target.metadata(), snapshot, typeName).ifPresent(conflict -> {
+            throw new RefRefusedException(
+                    NOT_READABLE,
+                    "Cannot read branch %s of %s: %s. Read it by its snapshot id, FOR VERSION AS OF %s, or through a tag",
+                    branch,
+                    target.name(),
+                    conflict,
+                    snapshot.snapshotId());
+        });
     }
 
     /**
@@ -125,7 +151,7 @@ public final class RefViews
      */
     private static ObjectNode snapshotJson(FileIO io, TableMetadata metadata, Snapshot snapshot)
     {
-        Schema schema = snapshot.schemaId() == null ? metadata.schema() : metadata.schemasById().getOrDefault(snapshot.schemaId(), metadata.schema());
+        Schema schema = schema(metadata, snapshot);
         List<PartitionSpec> specs = specs(io, metadata, snapshot, schema);
         ObjectNode json = MetadataJson.create();
         json.put("format-version", metadata.formatVersion());
@@ -165,6 +191,14 @@ public final class RefViews
     }
 
     /**
+     * The schema under which a snapshot was written, the present one if that is not known.
+     */
+    static Schema schema(TableMetadata metadata, Snapshot snapshot)
+    {
+        return snapshot.schemaId() == null ? metadata.schema() : metadata.schemasById().getOrDefault(snapshot.schemaId(), metadata.schema());
+    }
+
+    /**
      * The specs whose source columns the schema has, and those that the snapshot's files need. A later spec may be on a later column.
      */
     private static List<PartitionSpec> specs(FileIO io, TableMetadata metadata, Snapshot snapshot, Schema schema)
@@ -198,8 +232,6 @@ public final class RefViews
 
     private static boolean binds(PartitionSpec spec, Schema schema)
     {
-        return spec.fields().stream()
-                .map(PartitionField::sourceId)
-                .allMatch(id -> schema.findField(id) != null);
+        return SchemaConflict.findUnbound(spec, schema).isEmpty();
     }
 }

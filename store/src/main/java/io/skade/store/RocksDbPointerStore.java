@@ -312,6 +312,9 @@ public final class RocksDbPointerStore
         catch (RocksDBException e) {
             throw failed("read", e);
         }
+        catch (UnreadableRecordException e) {
+            throw unreadable(e);
+        }
     }
 
     private Content readContent(RocksDB opened)
@@ -360,6 +363,9 @@ public final class RocksDbPointerStore
         }
         catch (RocksDBException e) {
             throw failed("read", e);
+        }
+        catch (UnreadableRecordException e) {
+            throw unreadable(e);
         }
         return new Content(result, documents);
     }
@@ -1010,6 +1016,9 @@ public final class RocksDbPointerStore
             catch (RocksDBException e) {
                 throw failed("use", e);
             }
+            catch (UnreadableRecordException e) {
+                throw unreadable(e);
+            }
         });
     }
 
@@ -1017,6 +1026,11 @@ public final class RocksDbPointerStore
     {
         boolean damaged = e.getStatus() != null && e.getStatus().getCode() == Status.Code.Corruption;
         return new StoreException("Cannot %s the store in %s: %s%s".formatted(verb, folder, CharMatcher.is('.').trimTrailingFrom(String.valueOf(e.getMessage())), damaged ? ". " + WAY_BACK : ""), e);
+    }
+
+    private StoreException unreadable(UnreadableRecordException e)
+    {
+        return new StoreException("The store in %s is damaged: a record cannot be read: %s. %s".formatted(folder, e.getMessage(), WAY_BACK), e);
     }
 
     private StoreException closedException()

@@ -54,6 +54,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  * </pre>
  * Numbers are big-endian. A string is its length in bytes (int) and its UTF-8 bytes, a namespace the number of its levels (int) and
  * the levels. Lengths come first, so that no character of a name can be taken for a separator.
+ *
+ * <p>All that read throw an {@link UnreadableRecordException} for bytes that are not of this format.
  */
 final class StoreFormat
 {
@@ -600,10 +602,10 @@ final class StoreFormat
             return value;
         }
         catch (EOFException e) {
-            throw new StoreException("A record of the store cannot be read: it ends too early", e);
+            throw new UnreadableRecordException("it ends too early", e);
         }
         catch (IOException | IllegalArgumentException e) {
-            throw new StoreException("A record of the store cannot be read: " + e.getMessage(), e);
+            throw new UnreadableRecordException(e.getMessage(), e);
         }
     }
 

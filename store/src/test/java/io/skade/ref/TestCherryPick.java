@@ -16,11 +16,15 @@ package io.skade.ref;
 import io.skade.ref.RefRefusedException.Reason;
 import io.skade.ref.RefUpdates.IfExists;
 import io.skade.ref.SnapshotSelector.AtRef;
+import io.skade.ref.SnapshotSelector.AtSnapshot;
 import io.skade.store.InterceptedPointerStore;
 import io.skade.store.LogEntry.TableChange;
 import io.skade.store.TablePointer;
+import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.types.Type;
+import org.apache.iceberg.types.Types;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -135,6 +139,39 @@ class TestCherryPick
                 () -> lake.commit(T, cherrypickSnapshot(delete, "main")),
                 INVALID_VALUE,
                 "Cannot cherry-pick %s to main of db.t: Cannot cherry-pick snapshot %s: not append, dynamic overwrite, or fast-forward".formatted(delete, delete));
+    }
+
+    /**
+     * The new snapshot would have the present schema, with which nobody can read the files.
+     */
+    @Test
+    void testPickOfASnapshotOfAReplacedTable()
+    {
+        lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        append(lake.loadBranch(T, "audit"));
+        replaceTable(Types.LongType.get(), Types.StringType.get());
+        lake.commit(T, cherrypickSnapshot(picked, "main"));
+        assertThat(lake.load(T).newScan().planFiles()).hasSize(1);
+
+        replaceTable(Types.StringType.get(), Types.StringType.get());
+        for (String branch : new String[] {"main", "audit"}) {
+            assertRefused(
+                    () -> lake.commit(T, cherrypickSnapshot(picked, branch)),
+                    INVALID_VALUE,
+                    "Cannot cherry-pick %1$s to %2$s of db.t: %1$s cannot be read: column id has type long in it, and string since the table was replaced".formatted(picked, branch));
+        }
+        // nothing is made anew here
+        lake.commit(T, createBranch("behind", new AtSnapshot(first), Retention.DEFAULT, IfExists.REFUSE));
+        lake.commit(T, cherrypickSnapshot(picked, "behind"));
+        assertThat(lake.snapshotId(T, "behind")).isEqualTo(picked);
+    }
+
+    private void replaceTable(Type id, Type name)
+    {
+        lake.catalog().buildTable(T, new Schema(Types.NestedField.required(1, "id", id), Types.NestedField.optional(2, "name", name), Types.NestedField.optional(3, "c", name)))
+                .replaceTransaction()
+                .commitTransaction();
+        lake.load(T).newAppend().commit();
     }
 
     @Test

@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
 
@@ -151,6 +152,23 @@ class TestLocalDocuments
         assertThat(file()).doesNotExist();
         assertThat(documents.settle()).isEqualTo(1);
         assertThat(file()).exists();
+        assertThat(lake.store().keptDocuments()).isEmpty();
+    }
+
+    /**
+     * A file that is just being written, or of which the disk took a part only.
+     */
+    @Test
+    void testAFileThatIsShortIsKept()
+            throws IOException
+    {
+        byte[] content = Files.readAllBytes(file());
+        Files.write(file(), Arrays.copyOf(content, content.length - 1));
+        assertThat(documents.settle()).isZero();
+        assertThat(lake.store().keptDocuments()).hasSize(1);
+        assertThat(Files.size(file())).isEqualTo(content.length - 1);
+        assertThat(documents.settle()).isEqualTo(1);
+        assertThat(Files.readAllBytes(file())).isEqualTo(content);
         assertThat(lake.store().keptDocuments()).isEmpty();
     }
 

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -63,6 +64,29 @@ class TestMetadataFiles
             assertThat(TableMetadataParser.toJson(others.read(io, location))).isEqualTo(TableMetadataParser.toJson(written.metadata()));
             assertThat(others.read(io, location).metadataFileLocation()).isEqualTo(location);
             assertThatThrownBy(() -> others.read(io, location + "x")).isInstanceOf(NotFoundException.class);
+        }
+    }
+
+    /**
+     * A commit that was published before its file was written: another catalog reads the beginning of it.
+     */
+    @Test
+    void testAFileThatIsBeingWritten()
+            throws IOException
+    {
+        for (String codec : new String[] {"none", "gzip"}) {
+            MetadataFiles.Written written = files.prepare(metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, codec)), 3);
+            String location = written.document().location();
+            byte[] content = written.document().content();
+            Files.createDirectories(Path.of(location).getParent());
+            for (int length : new int[] {0, 1, content.length / 2}) {
+                Files.write(Path.of(location), Arrays.copyOf(content, length));
+                MetadataFiles others = new MetadataFiles(0, _ -> Optional.of(written.document()));
+                assertThat(TableMetadataParser.toJson(others.read(io, location))).as("%s bytes", length).isEqualTo(TableMetadataParser.toJson(written.metadata()));
+                // without a document it is damage
+                assertThatThrownBy(() -> new MetadataFiles(0).read(io, location)).as("%s bytes", length)
+                        .isInstanceOfSatisfying(RuntimeException.class, e -> assertThat(MetadataFiles.isDamage(e)).isTrue());
+            }
         }
     }
 

@@ -32,6 +32,7 @@ import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.SortOrder;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
@@ -379,6 +380,35 @@ class TestRebase
         assertThatThrownBy(() -> PublishPreview.of(target(), "nope", "main")).isInstanceOf(RefRefusedException.class).hasMessage("Branch does not exist in sales.orders: nope");
         assertThatThrownBy(() -> PublishPreview.of(target(), "audit", "nope")).isInstanceOf(RefRefusedException.class).hasMessage("Branch does not exist in sales.orders: nope");
         assertThatThrownBy(() -> PublishPreview.of(target(), "audit", "audit")).isInstanceOf(RefRefusedException.class).hasMessage("Cannot publish audit of sales.orders to itself");
+    }
+
+    /**
+     * The new snapshots would have the present schema, with which nobody can read the files.
+     */
+    @Test
+    void testBranchesOfAReplacedTable()
+    {
+        create();
+        apply(createBranch("other", new AtRef("audit"), Retention.DEFAULT, IfExists.REFUSE));
+        append("audit", file("x1", "a", 41, 50));
+        append("other", file("m1", "a", 61, 70));
+        TableMetadata original = operations.current();
+        Schema wider = new Schema(Types.NestedField.required(1, "id", Types.LongType.get()), Types.NestedField.optional(2, "p", Types.StringType.get()), Types.NestedField.optional(3, "q", Types.LongType.get()));
+        replaceTable(original, wider);
+        apply(publishBranch("audit", "other", REBASE, OptionalLong.empty()));
+        assertThat(files("other")).endsWith("m1 x1");
+
+        replaceTable(original, new Schema(Types.NestedField.required(1, "id", Types.StringType.get()), Types.NestedField.optional(2, "p", Types.StringType.get())));
+        String conflict = "cannot be read: column id has type long in it, and string since the table was replaced";
+        String message = "Cannot rebase audit of sales.orders onto other: audit %1$s; other %1$s".formatted(conflict);
+        assertRefused(publishBranch("audit", "other", REBASE, OptionalLong.empty()), REBASE_CONFLICT, message);
+        assertPreview("audit", "other", Outcome.CONFLICT, message);
+    }
+
+    private void replaceTable(TableMetadata original, Schema schema)
+    {
+        set(original.buildReplacement(schema, PartitionSpec.unpartitioned(), SortOrder.unsorted(), original.location(), ImmutableMap.of()));
+        table.newAppend().commit();
     }
 
     @Test

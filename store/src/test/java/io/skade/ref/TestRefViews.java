@@ -31,6 +31,7 @@ import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.TableProperties;
 import org.apache.iceberg.expressions.Expressions;
+import org.apache.iceberg.types.Type;
 import org.apache.iceberg.types.Types;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.UUID;
 
+import static io.skade.ref.RefRefusedException.Reason.NOT_READABLE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static io.skade.ref.RefUpdates.createBranch;
 import static io.skade.ref.TestingCatalog.T;
@@ -70,14 +72,19 @@ class TestRefViews
 
     private static RefViews views()
     {
-        return new RefViews(new MetadataFiles(10_000_000));
+        return new RefViews(new MetadataFiles(10_000_000), Type::toString);
+    }
+
+    private RefTarget target(TableMetadata metadata)
+    {
+        return new RefTarget(T, metadata, lake.io());
     }
 
     @Test
     void testBranch()
     {
         TableMetadata metadata = TestingMetadata.table();
-        TableMetadata view = views().branch(metadata, "audit");
+        TableMetadata view = views().branch(target(metadata), "audit");
         assertThat(view.refs()).isEqualTo(ImmutableMap.of("main", SnapshotRef.branchBuilder(5).build(), "audit", AUDIT, "dev", DEV, "v1", V1));
         assertThat(view.currentSnapshot().snapshotId()).isEqualTo(5);
         assertThat(view.snapshotLog()).startsWith(metadata.snapshotLog().toArray(HistoryEntry[]::new));
@@ -97,12 +104,12 @@ class TestRefViews
     void testBranchIsAFunctionOfTheMetadata()
     {
         TableMetadata metadata = TestingMetadata.table();
-        assertThat(TableMetadataParser.toJson(views().branch(metadata, "audit"))).isEqualTo(TableMetadataParser.toJson(views().branch(metadata, "audit")));
+        assertThat(TableMetadataParser.toJson(views().branch(target(metadata), "audit"))).isEqualTo(TableMetadataParser.toJson(views().branch(target(metadata), "audit")));
         // made once for a metadata file
         RefViews views = views();
-        assertThat(views.branch(metadata, "audit")).isSameAs(views.branch(metadata, "audit"));
-        assertThat(views.branch(metadata, "audit")).isNotSameAs(views.branch(metadata, "dev"));
-        assertThat(views.branch(metadata, "main")).isSameAs(metadata);
+        assertThat(views.branch(target(metadata), "audit")).isSameAs(views.branch(target(metadata), "audit"));
+        assertThat(views.branch(target(metadata), "audit")).isNotSameAs(views.branch(target(metadata), "dev"));
+        assertThat(views.branch(target(metadata), "main")).isSameAs(metadata);
     }
 
     /**
@@ -113,8 +120,8 @@ class TestRefViews
     {
         TableMetadata metadata = TestingMetadata.table();
         assertThat(Instant.ofEpochMilli(metadata.lastUpdatedMillis())).isEqualTo(time(14));
-        assertThat(views().branch(metadata, "audit").currentSnapshot().snapshotId()).isEqualTo(5);
-        assertThat(views().branch(metadata, "dev").currentSnapshot().snapshotId()).isEqualTo(6);
+        assertThat(views().branch(target(metadata), "audit").currentSnapshot().snapshotId()).isEqualTo(5);
+        assertThat(views().branch(target(metadata), "dev").currentSnapshot().snapshotId()).isEqualTo(6);
         assertThat(views().snapshot(lake.io(), metadata, 1).currentSnapshot().snapshotId()).isEqualTo(1);
     }
 
@@ -127,7 +134,7 @@ class TestRefViews
         TableMetadata metadata = TableMetadataParser.fromJson("/warehouse/t/metadata/00009-a.metadata.json", TableMetadataParser.toJson(TestingMetadata.table())
                 .replaceFirst("\"last-updated-ms\":\\d+", "\"last-updated-ms\":" + time(4).toEpochMilli())
                 .replaceFirst("\"metadata-log\":\\[.*?]", "\"metadata-log\":[]"));
-        assertThat(views().branch(metadata, "audit").snapshotLog().getLast().timestampMillis()).isEqualTo(time(4).toEpochMilli());
+        assertThat(views().branch(target(metadata), "audit").snapshotLog().getLast().timestampMillis()).isEqualTo(time(4).toEpochMilli());
         assertThat(views().snapshot(lake.io(), metadata, 5).snapshotLog()).extracting(entry -> entry.timestampMillis()).containsExactly(time(4).toEpochMilli());
     }
 
@@ -136,9 +143,9 @@ class TestRefViews
     {
         TableMetadata metadata = TestingMetadata.table();
         for (String name : new String[] {"nope", "v1", "AUDIT"}) {
-            assertThatThrownBy(() -> views().branch(metadata, name))
+            assertThatThrownBy(() -> views().branch(target(metadata), name))
                     .isInstanceOfSatisfying(RefRefusedException.class, refused -> assertThat(refused.reason()).isEqualTo(REF_NOT_FOUND))
-                    .hasMessage("Branch does not exist in /warehouse/t: %s", name);
+                    .hasMessage("Branch does not exist in db.t: %s", name);
         }
     }
 
@@ -194,6 +201,127 @@ class TestRefViews
         lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
         lake.load(T).updateSchema().renameColumn("name", "title").addColumn("c", Types.LongType.get()).commit();
         assertThat(lake.loadBranch(T, "audit").schema().columns()).extracting(Types.NestedField::name).containsExactly("id", "title", "c");
+    }
+
+    /**
+     * A column of a replaced table is the same one if it has the same name, whatever its type.
+     */
+    @Test
+    void testBranchOfAReplacedTable()
+    {
+        Type struct = Types.StructType.of(optional(10, "a", Types.IntegerType.get()), optional(11, "b", Types.StringType.get()));
+        assertReadable(Types.StringType.get(), Types.StringType.get());
+        assertReadable(Types.IntegerType.get(), Types.LongType.get());
+        assertReadable(Types.FloatType.get(), Types.DoubleType.get());
+        assertReadable(Types.DecimalType.of(9, 2), Types.DecimalType.of(18, 2));
+        assertReadable(struct, Types.StructType.of(optional(10, "a", Types.LongType.get()), optional(12, "c", Types.StringType.get())));
+        assertReadable(Types.ListType.ofOptional(10, Types.IntegerType.get()), Types.ListType.ofOptional(10, Types.LongType.get()));
+
+        assertNotReadable(Types.StringType.get(), Types.LongType.get(), "column x has type string in it, and long since the table was replaced");
+        assertNotReadable(Types.LongType.get(), Types.IntegerType.get(), "column x has type long in it, and int since the table was replaced");
+        assertNotReadable(Types.DecimalType.of(9, 2), Types.DecimalType.of(9, 3), "column x has type decimal(9, 2) in it, and decimal(9, 3) since the table was replaced");
+        assertNotReadable(struct, Types.StructType.of(optional(10, "a", Types.StringType.get())), "column x.a has type int in it, and string since the table was replaced");
+        assertNotReadable(struct, Types.IntegerType.get(), "column x has type %s in it, and int since the table was replaced".formatted(
+                Types.StructType.of(optional(3, "a", Types.IntegerType.get()), optional(4, "b", Types.StringType.get()))));
+        assertNotReadable(Types.IntegerType.get(), Types.ListType.ofOptional(10, Types.IntegerType.get()), "column x has type int in it, and list<int> since the table was replaced");
+    }
+
+    private void assertReadable(Type before, Type after)
+    {
+        createReplaced(before, after);
+        Table branch = lake.loadBranch(T, "audit");
+        assertThat(branch.schema().findType("x").typeId()).isEqualTo(after.typeId());
+        assertThat(branch.newScan().planFiles()).hasSize(1);
+    }
+
+    private void assertNotReadable(Type before, Type after, String conflict)
+    {
+        createReplaced(before, after);
+        long snapshotId = lake.snapshotId(T, "audit");
+        assertNotReadable("Cannot read branch audit of db.t: %s. Read it by its snapshot id, FOR VERSION AS OF %s, or through a tag".formatted(conflict, snapshotId));
+        assertThat(viewAt(snapshotId).newScan().planFiles()).hasSize(1);
+        assertThat(viewAt(snapshotId).schema().findType("x").typeId()).isEqualTo(before.typeId());
+    }
+
+    private void assertNotReadable(String message)
+    {
+        // what is refused is not kept either
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> lake.loadBranch(T, "audit").schema())
+                    .isInstanceOfSatisfying(RefRefusedException.class, refused -> assertThat(refused.reason()).isEqualTo(NOT_READABLE))
+                    .hasMessage(message);
+        }
+    }
+
+    private void createReplaced(Type before, Type after)
+    {
+        lake.catalog().dropTable(T, false);
+        append(createTable(before));
+        lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        replace(new Schema(required(1, "id", Types.LongType.get()), optional(2, "x", after)));
+    }
+
+    private Table createTable(Type type)
+    {
+        return lake.catalog().createTable(T, new Schema(required(1, "id", Types.LongType.get()), optional(2, "x", type)));
+    }
+
+    private void replace(Schema schema)
+    {
+        lake.catalog().buildTable(T, schema).replaceTransaction().commitTransaction();
+    }
+
+    /**
+     * It has no row of the other type, and takes new ones.
+     */
+    @Test
+    void testEmptyBranchOfAReplacedTable()
+    {
+        createTable(Types.StringType.get());
+        lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        replace(new Schema(optional(1, "x", Types.LongType.get())));
+        Table branch = lake.loadBranch(T, "audit");
+        assertThat(branch.newScan().planFiles()).isEmpty();
+        append(branch);
+        assertThat(branch.newScan().planFiles()).hasSize(1);
+        assertThat(lake.loadBranch(T, "audit").schema().findType("x")).isEqualTo(Types.LongType.get());
+    }
+
+    /**
+     * A branch whose rows went over into the new type stays readable.
+     */
+    @Test
+    void testBranchOfATableThatWasReplacedTwice()
+    {
+        createReplaced(Types.StringType.get(), Types.LongType.get());
+        replace(new Schema(optional(1, "x", Types.StringType.get())));
+        append(lake.loadBranch(T, "audit"));
+        replace(new Schema(optional(1, "y", Types.LongType.get())));
+        append(lake.loadBranch(T, "audit"));
+        assertThat(lake.loadBranch(T, "audit").newScan().planFiles()).hasSize(3);
+    }
+
+    @Test
+    void testBranchWithFilesOfAPartitionColumnThatIsGone()
+    {
+        Schema schema = new Schema(required(1, "id", Types.LongType.get()), optional(2, "part", Types.StringType.get()));
+        Table table = lake.catalog().createTable(T, schema, PartitionSpec.builderFor(schema).bucket("part", 4).build(), ImmutableMap.of());
+        lake.commit(T, createBranch("empty", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        appendTo(table, "part_bucket=1");
+        lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        replace(new Schema(required(1, "id", Types.LongType.get())));
+        append(lake.load(T));
+        long snapshotId = lake.snapshotId(T, "audit");
+        assertNotReadable("Cannot read branch audit of db.t: its files are partitioned by part_bucket, and the table does not have the column of that any more. Read it by its snapshot id, FOR VERSION AS OF %s, or through a tag".formatted(snapshotId));
+        assertThat(viewAt(snapshotId).newScan().planFiles()).hasSize(1);
+        assertThat(lake.loadBranch(T, "empty").newScan().planFiles()).isEmpty();
+
+        // the column stays, only the table is not partitioned by it any more
+        lake.catalog().dropTable(T, false);
+        appendTo(lake.catalog().createTable(T, schema, PartitionSpec.builderFor(schema).bucket("part", 4).build(), ImmutableMap.of()), "part_bucket=1");
+        lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
+        replace(new Schema(required(1, "id", Types.LongType.get()), optional(2, "part", Types.StringType.get()), optional(3, "c", Types.StringType.get())));
+        assertThat(lake.loadBranch(T, "audit").newScan().planFiles()).hasSize(1);
     }
 
     /**

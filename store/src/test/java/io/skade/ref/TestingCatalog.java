@@ -38,6 +38,7 @@ import org.apache.iceberg.TableProperties;
 import org.apache.iceberg.catalog.Namespace;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.io.FileIO;
+import org.apache.iceberg.types.Type;
 import org.apache.iceberg.types.Types;
 
 import java.io.IOException;
@@ -73,7 +74,7 @@ final class TestingCatalog
     private final Path warehouse;
     private final PointerStore store;
     private final MetadataFiles files = new MetadataFiles(100_000_000, location -> LocalDocuments.find(store(), location));
-    private final RefViews views = new RefViews(files);
+    private final RefViews views = new RefViews(files, Type::toString);
     private final FileIO io = new LocalFileIO();
     private final LocalDisk disk;
 

@@ -14,6 +14,8 @@
 package io.skade.store;
 
 import com.google.common.collect.ImmutableMap;
+import org.apache.iceberg.catalog.Namespace;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +28,7 @@ import org.rocksdb.RocksDBException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -252,22 +255,65 @@ class TestStoreFolder
     {
         Map<String, Object> before = fill(folder());
         put(StoreFormat.formatKey(), new byte[] {1});
-        assertThatThrownBy(() -> RocksDbPointerStore.open(folder()))
-                .isInstanceOf(StoreException.class)
-                .hasMessage("A record of the store cannot be read: it ends too early");
+        assertUnreadable(() -> RocksDbPointerStore.open(folder()), "it ends too early");
         put(StoreFormat.formatKey(), StoreFormat.formatValue(StoreFormat.VERSION));
         assertOpens(folder(), before);
     }
 
     @Test
-    void testUnreadablePointer()
+    void testUnreadableRecordsOfTheState()
             throws RocksDBException
     {
-        fill(folder());
-        put(StoreFormat.pointerKey(table("damaged")), new byte[] {9});
-        assertThatThrownBy(() -> RocksDbPointerStore.open(folder()))
+        Map<String, Object> before = fill(folder());
+        byte[] pointer = StoreFormat.pointerKey(table("damaged"));
+        assertUnreadableState(before, pointer, new byte[] {9}, "unknown kind of pointer");
+        assertUnreadableState(before, new byte[] {pointer[0], 0, 0}, StoreFormat.pointerValue(newTable(1)), "it ends too early");
+        byte[] namespace = StoreFormat.namespaceKey(Namespace.of("damaged"));
+        assertUnreadableState(before, namespace, new byte[] {-1, -1, -1, -1}, "-1 things announced where 0 bytes are left");
+        assertUnreadableState(before, new byte[] {namespace[0], 0, 0}, StoreFormat.namespaceValue(Map.of()), "it ends too early");
+        byte[] document = StoreFormat.documentKey(newTable(1).id());
+        assertUnreadableState(before, document, new byte[] {0, 0, 0, 1, -1}, "Input length = 1");
+        assertUnreadableState(before, new byte[] {document[0], 0, 0}, StoreFormat.documentValue(new MetadataDocument("m", new byte[0])), "it ends too early");
+        assertUnreadableState(before, StoreFormat.logKey(1000), new byte[] {0, 0}, "it ends too early");
+    }
+
+    private void assertUnreadableState(Map<String, Object> before, byte[] key, byte[] value, String reason)
+            throws RocksDBException
+    {
+        put(key, value);
+        assertUnreadable(() -> RocksDbPointerStore.open(folder()), reason);
+        delete(key);
+        assertOpens(folder(), before);
+    }
+
+    /**
+     * The state is whole, so the store opens; only the log says what is wrong with it.
+     */
+    @Test
+    void testUnreadableRecordOfTheLog()
+            throws RocksDBException
+    {
+        Map<String, Object> before = fill(folder());
+        put(StoreFormat.logKey(1), new byte[] {7});
+        try (RocksDbPointerStore store = RocksDbPointerStore.open(folder())) {
+            assertThat(content(store.state())).isEqualTo(before);
+            TablePointer pointer = store.state().find(table("t")).orElseThrow();
+            assertUnreadable(() -> store.log(Integer.MAX_VALUE), "it ends too early");
+            assertUnreadable(() -> store.log(pointer.id(), Integer.MAX_VALUE), "it ends too early");
+            assertUnreadable(() -> store.trimLog(Instant.MAX), "it ends too early");
+
+            // the rest goes on
+            committed(store.commit(PointerCommit.of(ALICE, move(table("t"), pointer, 3))));
+            assertThat(store.log(2)).extracting(LogEntry::logId).containsExactly(3L, 2L);
+            assertThat(store.log(pointer.id(), 2)).extracting(LogEntry::logId).containsExactly(3L, 2L);
+        }
+    }
+
+    private void assertUnreadable(ThrowingCallable call, String reason)
+    {
+        assertThatThrownBy(call)
                 .isInstanceOf(StoreException.class)
-                .hasMessage("A record of the store cannot be read: unknown kind of pointer");
+                .hasMessage("The store in %s is damaged: a record cannot be read: %s. Restore the folder from a backup, or make the store anew with rebuild_store", folder(), reason);
     }
 
     @Test

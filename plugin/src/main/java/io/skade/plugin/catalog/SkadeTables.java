@@ -19,6 +19,8 @@ import io.skade.procedure.TableLoader;
 import io.skade.ref.BranchTableOperations;
 import io.skade.ref.PointerTableOperations;
 import io.skade.ref.RefCommitter;
+import io.skade.ref.RefRefusedException;
+import io.skade.ref.RefTarget;
 import io.skade.ref.RefUpdate;
 import io.skade.ref.RefViews;
 import io.skade.ref.SnapshotTableOperations;
@@ -194,6 +196,14 @@ public final class SkadeTables
     public Table load(ConnectorSession session, SchemaTableName name, TransactionState state)
     {
         return new BaseTable(operations(session, name, state::get), name.toString());
+    }
+
+    /**
+     * @throws RefRefusedException if the rows of a branch cannot be read with the present schema of its table
+     */
+    public void checkReadable(RefTarget target, String branch)
+    {
+        views.branch(target, branch);
     }
 
     public FileIO fileIo(ConnectorSession session)

@@ -100,6 +100,10 @@ public final class RefDiffFunction
         // those on columns that were renamed since count, too
         call.checkNoFiltersOrMasks(table, columns(metadata.schema()));
         call.checkNoFiltersOrMasks(table, columns(schema));
+        SnapshotRef ref = metadata.ref(to);
+        if (ref != null && ref.isBranch()) {
+            call.checkReadable(target, to);
+        }
         return TableFunctionAnalysis.builder()
                 .returnedType(returnedType(table, to, schema))
                 .handle(new Handle(

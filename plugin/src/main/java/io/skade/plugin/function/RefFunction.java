@@ -238,6 +238,14 @@ abstract class RefFunction
         }
 
         /**
+         * @throws RefRefusedException if the rows of a branch cannot be read with the present schema of its table
+         */
+        void checkReadable(RefTarget target, String branch)
+        {
+            tables.checkReadable(target, branch);
+        }
+
+        /**
          * @throws io.trino.spi.security.AccessDeniedException if the user may not select all columns of a table, at a ref if one is given
          */
         void checkCanSelect(SchemaTableName table, Schema schema, Optional<String> ref)
