@@ -75,7 +75,7 @@ class TestMetadataFiles
             throws IOException
     {
         for (String codec : new String[] {"none", "gzip"}) {
-            MetadataFiles.Written written = files.prepare(metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, codec)), 3);
+            MetadataFiles.Written written = files.prepare(metadata(ImmutableMap.of(TableProperties.METADATA_COMPRESSION, codec)), 3, Optional.empty());
             String location = written.document().location();
             byte[] content = written.document().content();
             Files.createDirectories(Path.of(location).getParent());

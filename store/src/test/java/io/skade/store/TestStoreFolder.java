@@ -273,8 +273,28 @@ class TestStoreFolder
         assertUnreadableState(before, new byte[] {namespace[0], 0, 0}, StoreFormat.namespaceValue(Map.of()), "it ends too early");
         byte[] document = StoreFormat.documentKey(newTable(1).id());
         assertUnreadableState(before, document, new byte[] {0, 0, 0, 1, -1}, "Input length = 1");
-        assertUnreadableState(before, new byte[] {document[0], 0, 0}, StoreFormat.documentValue(new MetadataDocument("m", new byte[0])), "it ends too early");
+        assertUnreadableState(before, new byte[] {document[0], 0, 0}, StoreFormat.documentValue(MetadataDocument.of("m", new byte[0])), "it ends too early");
+        assertUnreadableState(before, StoreFormat.refKey(newTable(1).id(), "v1"), new byte[] {2}, "unknown type of ref");
         assertUnreadableState(before, StoreFormat.logKey(1000), new byte[] {0, 0}, "it ends too early");
+    }
+
+    @Test
+    void testRecordsWithoutTheirPointer()
+            throws RocksDBException
+    {
+        Map<String, Object> before = fill(folder());
+        TablePointer pointer = newTable(1);
+        put(StoreFormat.refKey(pointer.id(), "v1"), StoreFormat.refValue(pointer.refs().values().iterator().next()));
+        assertThatThrownBy(() -> RocksDbPointerStore.open(folder()))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("is damaged: it has refs, but no pointer " + pointer.id());
+        delete(StoreFormat.refKey(pointer.id(), "v1"));
+        put(StoreFormat.patchKey(pointer.id(), 1), StoreFormat.patchValue("m", DocumentPatch.between("l", List.of(new byte[0]), List.of(new byte[0])).orElseThrow()));
+        assertThatThrownBy(() -> RocksDbPointerStore.open(folder()))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("is damaged: it has a patch, but no document of the pointer " + pointer.id());
+        delete(StoreFormat.patchKey(pointer.id(), 1));
+        assertOpens(folder(), before);
     }
 
     private void assertUnreadableState(Map<String, Object> before, byte[] key, byte[] value, String reason)
