@@ -17,7 +17,6 @@ import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
-import com.google.common.collect.Sets;
 import io.airlift.log.Logger;
 import io.skade.store.CommitResult.Committed;
 import io.skade.store.CommitResult.Conflict;
@@ -321,11 +320,11 @@ public final class RocksDbPointerStore
     {
         CatalogState result = CatalogState.EMPTY;
         Map<UUID, KeptDocument> documents = new HashMap<>();
-        Map<UUID, ImmutableMap.Builder<String, SnapshotRef>> refs = new HashMap<>();
+        Map<TableIdentifier, ImmutableMap.Builder<String, SnapshotRef>> refs = new HashMap<>();
         try (RocksIterator iterator = opened.newIterator()) {
             for (iterator.seek(StoreFormat.refPrefix()); has(iterator, StoreFormat.refPrefix()); iterator.next()) {
                 byte[] key = iterator.key();
-                refs.computeIfAbsent(StoreFormat.readPointerIdOfRefKey(key), _ -> ImmutableMap.builder())
+                refs.computeIfAbsent(StoreFormat.readTableOfRefKey(key), _ -> ImmutableMap.builder())
                         .put(StoreFormat.readNameOfRefKey(key), StoreFormat.readRefValue(iterator.value()));
             }
             iterator.status();
@@ -338,7 +337,7 @@ public final class RocksDbPointerStore
                 if (!result.namespaceExists(name.namespace())) {
                     throw new StoreException("The store in %s is damaged: it has a pointer %s, but no namespace %s. %s".formatted(folder, name, name.namespace(), WAY_BACK));
                 }
-                result = result.with(name, Optional.of(StoreFormat.readPointerValue(iterator.value(), id -> buildRefs(refs.remove(id)))));
+                result = result.with(name, Optional.of(StoreFormat.readPointerValue(iterator.value(), buildRefs(refs.remove(name)))));
             }
             iterator.status();
             if (!refs.isEmpty()) {
@@ -585,11 +584,8 @@ public final class RocksDbPointerStore
             return;
         }
         // a rename is a pointer that is put and taken away
-        Map<UUID, TablePointer> before = new HashMap<>();
-        Map<UUID, TablePointer> after = new HashMap<>();
+        Map<UUID, Optional<String>> locations = new HashMap<>();
         for (PointerChange change : commit.pointers()) {
-            change.expected().ifPresent(pointer -> before.put(pointer.id(), pointer));
-            change.next().ifPresent(pointer -> after.put(pointer.id(), pointer));
             byte[] key = StoreFormat.pointerKey(change.name());
             if (change.next().isPresent()) {
                 batch.put(key, StoreFormat.pointerValue(change.next().get()));
@@ -597,11 +593,13 @@ public final class RocksDbPointerStore
             else {
                 batch.delete(key);
             }
+            putRefs(batch, change.name(), refs(change.expected()), refs(change.next()));
+            change.next().ifPresentOrElse(
+                    next -> locations.put(next.id(), Optional.of(next.metadataLocation())),
+                    () -> locations.putIfAbsent(change.expected().orElseThrow().id(), Optional.empty()));
         }
-        for (UUID id : Sets.union(before.keySet(), after.keySet())) {
-            Optional<TablePointer> next = Optional.ofNullable(after.get(id));
-            putRefs(batch, id, refs(Optional.ofNullable(before.get(id))), refs(next));
-            putDocument(batch, id, next.map(TablePointer::metadataLocation), commit.documents(), documents);
+        for (Map.Entry<UUID, Optional<String>> location : locations.entrySet()) {
+            putDocument(batch, location.getKey(), location.getValue(), commit.documents(), documents);
         }
         LogEntry entry = logEntry(commit, logId, clock.instant());
         batch.put(StoreFormat.logKey(logId), StoreFormat.logValue(entry));
@@ -615,11 +613,11 @@ public final class RocksDbPointerStore
         return pointer.map(TablePointer::refs).orElseGet(ImmutableMap::of);
     }
 
-    private static void putRefs(WriteBatch batch, UUID pointerId, Map<String, SnapshotRef> before, Map<String, SnapshotRef> after)
+    private static void putRefs(WriteBatch batch, TableIdentifier name, Map<String, SnapshotRef> before, Map<String, SnapshotRef> after)
             throws RocksDBException
     {
         for (RefChange change : RefChange.between(before, after)) {
-            byte[] key = StoreFormat.refKey(pointerId, change.ref());
+            byte[] key = StoreFormat.refKey(name, change.ref());
             if (change.after().isPresent()) {
                 batch.put(key, StoreFormat.refValue(change.after().get()));
             }

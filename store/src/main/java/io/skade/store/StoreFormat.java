@@ -34,7 +34,6 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -49,7 +48,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  * 'l' inverted log id (8 bytes)             a log entry; the newest sorts first
  * 'n' namespace                             properties of a namespace
  * 'p' namespace name                        a pointer without its refs
- * 'r' pointer id (16 bytes) name            a ref; the name is the rest of the key
+ * 'r' namespace name ref                    a ref of the pointer of that name; the name of the ref is the rest of the key
  * 't' pointer id (16 bytes) inverted log id nothing: the entry is the one under 'l'
  * </pre>
  * Numbers are big-endian. A string is its length in bytes (int) and its UTF-8 bytes, a namespace the number of its levels (int) and
@@ -215,29 +214,30 @@ final class StoreFormat
         return new byte[] {REF};
     }
 
-    static byte[] refKey(UUID pointerId, String name)
+    static byte[] refKey(TableIdentifier table, String ref)
     {
         return write(out -> {
             out.writeByte(REF);
-            writeUuid(out, pointerId);
-            out.write(encode(name));
+            writeName(out, table);
+            out.write(encode(ref));
         });
     }
 
-    static UUID readPointerIdOfRefKey(byte[] key)
+    static TableIdentifier readTableOfRefKey(byte[] key)
     {
         return read(key, in -> {
             in.skipNBytes(1);
-            UUID pointerId = readUuid(in);
+            TableIdentifier table = readName(in);
             in.readAllBytes();
-            return pointerId;
+            return table;
         });
     }
 
     static String readNameOfRefKey(byte[] key)
     {
         return read(key, in -> {
-            in.skipNBytes(1 + 16);
+            in.skipNBytes(1);
+            readName(in);
             return decode(in.readAllBytes());
         });
     }
@@ -378,9 +378,9 @@ final class StoreFormat
     }
 
     /**
-     * @param refs of a pointer, by its id
+     * @param refs of the pointer
      */
-    static TablePointer readPointerValue(byte[] value, Function<UUID, Map<String, SnapshotRef>> refs)
+    static TablePointer readPointerValue(byte[] value, Map<String, SnapshotRef> refs)
     {
         return read(value, in -> {
             PointerKind kind = switch (in.readByte()) {
@@ -391,7 +391,7 @@ final class StoreFormat
             UUID id = readUuid(in);
             String uuid = readString(in);
             String metadataLocation = readString(in);
-            return new TablePointer(kind, id, uuid, metadataLocation, refs.apply(id), in.readLong());
+            return new TablePointer(kind, id, uuid, metadataLocation, refs, in.readLong());
         });
     }
 

@@ -274,7 +274,7 @@ class TestStoreFolder
         byte[] document = StoreFormat.documentKey(newTable(1).id());
         assertUnreadableState(before, document, new byte[] {0, 0, 0, 1, -1}, "Input length = 1");
         assertUnreadableState(before, new byte[] {document[0], 0, 0}, StoreFormat.documentValue(MetadataDocument.of("m", new byte[0])), "it ends too early");
-        assertUnreadableState(before, StoreFormat.refKey(newTable(1).id(), "v1"), new byte[] {2}, "unknown type of ref");
+        assertUnreadableState(before, StoreFormat.refKey(table("damaged"), "v1"), new byte[] {2}, "unknown type of ref");
         assertUnreadableState(before, StoreFormat.logKey(1000), new byte[] {0, 0}, "it ends too early");
     }
 
@@ -284,11 +284,11 @@ class TestStoreFolder
     {
         Map<String, Object> before = fill(folder());
         TablePointer pointer = newTable(1);
-        put(StoreFormat.refKey(pointer.id(), "v1"), StoreFormat.refValue(pointer.refs().values().iterator().next()));
+        put(StoreFormat.refKey(table("damaged"), "v1"), StoreFormat.refValue(pointer.refs().values().iterator().next()));
         assertThatThrownBy(() -> RocksDbPointerStore.open(folder()))
                 .isInstanceOf(StoreException.class)
-                .hasMessageContaining("is damaged: it has refs, but no pointer " + pointer.id());
-        delete(StoreFormat.refKey(pointer.id(), "v1"));
+                .hasMessageContaining("is damaged: it has refs, but no pointer " + table("damaged"));
+        delete(StoreFormat.refKey(table("damaged"), "v1"));
         put(StoreFormat.patchKey(pointer.id(), 1), StoreFormat.patchValue("m", DocumentPatch.between("l", List.of(new byte[0]), List.of(new byte[0])).orElseThrow()));
         assertThatThrownBy(() -> RocksDbPointerStore.open(folder()))
                 .isInstanceOf(StoreException.class)

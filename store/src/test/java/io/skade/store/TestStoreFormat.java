@@ -143,9 +143,10 @@ class TestStoreFormat
     void testRef()
     {
         assertHex(StoreFormat.refPrefix(), "72");
-        assertHex(StoreFormat.refKey(ID, "ä/b"), "72 " + ID_BYTES + "c3a42f62");
-        assertThat(StoreFormat.readPointerIdOfRefKey(bytes("72 " + ID_BYTES + "c3a42f62"))).isEqualTo(ID);
-        assertThat(StoreFormat.readNameOfRefKey(bytes("72 " + ID_BYTES + "c3a42f62"))).isEqualTo("ä/b");
+        String key = "72 00000001 00000002 6462 00000001 74 c3a42f62";
+        assertHex(StoreFormat.refKey(TableIdentifier.of("db", "t"), "ä/b"), key);
+        assertThat(StoreFormat.readTableOfRefKey(bytes(key))).isEqualTo(TableIdentifier.of("db", "t"));
+        assertThat(StoreFormat.readNameOfRefKey(bytes(key))).isEqualTo("ä/b");
         assertHex(StoreFormat.refValue(TABLE.refs().get("dev")), BRANCH_BYTES);
         assertHex(StoreFormat.refValue(TABLE.refs().get("v1")), TAG_BYTES);
         assertHex(StoreFormat.refValue(TABLE.refs().get("main")), "00 ffffffffffffffff 00 00 00");
@@ -237,12 +238,12 @@ class TestStoreFormat
         assertHex(StoreFormat.pointerValue(TABLE), TABLE_BYTES);
         assertThat(readPointer(bytes(TABLE_BYTES))).isEqualTo(TABLE);
         assertHex(StoreFormat.pointerValue(VIEW), VIEW_BYTES);
-        assertThat(StoreFormat.readPointerValue(bytes(VIEW_BYTES), _ -> ImmutableMap.of())).isEqualTo(VIEW);
+        assertThat(StoreFormat.readPointerValue(bytes(VIEW_BYTES), ImmutableMap.of())).isEqualTo(VIEW);
     }
 
     private static TablePointer readPointer(byte[] value)
     {
-        return StoreFormat.readPointerValue(value, id -> id.equals(ID) ? TABLE.refs() : ImmutableMap.of());
+        return StoreFormat.readPointerValue(value, TABLE.refs());
     }
 
     @Test
