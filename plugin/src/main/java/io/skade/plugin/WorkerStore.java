@@ -41,12 +41,6 @@ final class WorkerStore
     }
 
     @Override
-    public CommitResult commit(PointerCommit commit)
-    {
-        throw notHere();
-    }
-
-    @Override
     public CommitResult commit(List<PointerCommit> commits)
     {
         throw notHere();

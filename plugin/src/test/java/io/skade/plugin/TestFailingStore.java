@@ -226,22 +226,22 @@ class TestFailingStore
             }
 
             @Override
-            public CommitResult commit(PointerCommit commit)
+            public CommitResult commit(List<PointerCommit> commits)
             {
                 Optional<Fault> fault = next;
                 next = Optional.empty();
                 if (fault.isEmpty()) {
-                    return delegate().commit(commit);
+                    return delegate().commit(commits);
                 }
                 return switch (fault.get()) {
                     case REFUSED -> throw new StoreException("The store takes no commit");
                     case LOST -> throw new CommitStateUnknownException(new RuntimeException("the disk does not answer"));
                     case MADE -> {
-                        delegate().commit(commit);
+                        delegate().commit(commits);
                         throw new CommitStateUnknownException(new RuntimeException("the disk does not answer"));
                     }
                     case CONFLICT -> {
-                        PointerChange change = commit.pointers().getFirst();
+                        PointerChange change = commits.getFirst().pointers().getFirst();
                         yield new Conflict(ImmutableList.of(new PointerMismatch(change.name(), change.expected(), change.expected())));
                     }
                 };

@@ -60,6 +60,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 
 import static com.google.common.base.Throwables.throwIfUnchecked;
 import static io.skade.ref.RefRefusedException.Reason.PROTECTED;
@@ -170,32 +171,54 @@ public final class RefCommitter
             }
         }
         long start = System.nanoTime();
-        List<Mismatch> mismatches = ImmutableList.of();
-        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        return repeat(attempt -> {
             List<Step> steps = apply(store.state(), io, updates);
             List<Step> changed = steps.stream().filter(Step::changes).toList();
             if (changed.isEmpty()) {
-                return steps.stream().map(Step::move).toList();
+                return Either.right(steps.stream().map(Step::move).toList());
             }
             List<Written> written = write(io, changed);
             Entry entry = new Entry(author, Streams.zip(changed.stream(), written.stream(), (step, file) -> step.pointerChange(file.document().location())).toList());
-            switch (commit(io, ImmutableList.of(entry), written)) {
+            return switch (commit(io, ImmutableList.of(entry), written)) {
                 case Committed committed -> {
-                    committed(committed.logId(), entry, attempt + 1, System.nanoTime() - start);
-                    InParallel.forEach(Streams.zip(changed.stream(), written.stream(), Map::entry).toList(), move -> replaced(io, move.getKey().pointer(), move.getKey().before(), move.getValue().metadata()));
-                    Iterator<Written> files = written.iterator();
-                    return steps.stream()
-                            .map(step -> step.changes() ? new TableMove(step.name(), step.before(), files.next().metadata()) : step.move())
-                            .toList();
+                    committed(committed.logId(), entry, attempt, System.nanoTime() - start);
+                    Iterator<Written> newFiles = written.iterator();
+                    ImmutableList.Builder<TableMove> moves = ImmutableList.builder();
+                    for (Step step : steps) {
+                        if (step.changes()) {
+                            TableMetadata after = newFiles.next().metadata();
+                            replaced(io, step.pointer(), step.before(), after);
+                            moves.add(new TableMove(step.name(), step.before(), after));
+                        }
+                        else {
+                            moves.add(step.move());
+                        }
+                    }
+                    yield Either.right(moves.build());
                 }
-                case Conflict conflict -> {
-                    stats.getConflicts().update(1);
-                    mismatches = conflict.mismatches();
-                }
+                case Conflict conflict -> Either.left(conflict);
+            };
+        });
+    }
+
+    /**
+     * Repeats what lost a race against other commits.
+     *
+     * @param attempt gets its number, from 1 on
+     */
+    private <T> T repeat(IntFunction<Either<Conflict, T>> attempt)
+    {
+        List<Mismatch> mismatches = ImmutableList.of();
+        for (int lost = 0; lost < MAX_ATTEMPTS; lost++) {
+            Either<Conflict, T> result = attempt.apply(lost + 1);
+            if (result.isRight()) {
+                return result.get();
             }
-            backOff(attempt);
+            stats.getConflicts().update(1);
+            mismatches = result.getLeft().mismatches();
+            backOff(lost);
         }
-        throw lostEveryRace(mismatches);
+        throw new CommitFailedException("Cannot commit: other commits won %s times in a row: %s", MAX_ATTEMPTS, describe(mismatches));
     }
 
     private boolean isLocal(TableIdentifier name)
@@ -208,45 +231,39 @@ public final class RefCommitter
      */
     private void commitShared(FileIO io, TableIdentifier name, List<SharedUpdate> updates)
     {
+        long start = System.nanoTime();
         try {
-            long start = System.nanoTime();
-            List<Mismatch> mismatches = ImmutableList.of();
-            for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            repeat(attempt -> {
                 TablePointer pointer = find(store.state(), name);
                 TableMetadata before = files.read(io, name, pointer);
                 Map<SharedUpdate, Step> steps = applyAll(io, name, pointer, before, updates.stream().filter(update -> !update.isDone()).toList());
                 if (steps.isEmpty()) {
-                    return;
+                    return Either.right(steps);
                 }
                 TableMetadata after = ImmutableList.copyOf(steps.values()).getLast().after();
-                disk.forceAdded(io, Optional.of(before), after);
-                Written file = write(io, after, MetadataFiles.version(pointer.metadataLocation()) + 1, Optional.of(pointer.metadataLocation()));
-                ImmutableList.Builder<Entry> entries = ImmutableList.builder();
+                Written file = write(io, pointer, before, after);
+                ImmutableList.Builder<Entry> builder = ImmutableList.builder();
                 TablePointer present = pointer;
                 for (Map.Entry<SharedUpdate, Step> entry : steps.entrySet()) {
-                    PointerChange change = entry.getValue().at(present).pointerChange(file.metadata().metadataFileLocation());
-                    entries.add(new Entry(entry.getKey().author, ImmutableList.of(change)));
+                    PointerChange change = entry.getValue().at(present).pointerChange(file.document().location());
+                    builder.add(new Entry(entry.getKey().author, ImmutableList.of(change)));
                     present = change.next().orElseThrow();
                 }
-                switch (commit(io, entries.build(), ImmutableList.of(file))) {
+                List<Entry> entries = builder.build();
+                return switch (commit(io, entries, ImmutableList.of(file))) {
                     case Committed committed -> {
-                        long logId = committed.logId() - steps.size();
-                        for (Entry entry : entries.build()) {
+                        long logId = committed.logId() - entries.size();
+                        for (Entry entry : entries) {
                             logId++;
-                            committed(logId, entry, attempt + 1, System.nanoTime() - start);
+                            committed(logId, entry, attempt, System.nanoTime() - start);
                         }
                         replaced(io, pointer, before, file.metadata());
                         steps.forEach((update, step) -> update.complete(new TableMove(name, step.before(), step.after(), file.metadata())));
-                        return;
+                        yield Either.right(steps);
                     }
-                    case Conflict conflict -> {
-                        stats.getConflicts().update(1);
-                        mismatches = conflict.mismatches();
-                    }
-                }
-                backOff(attempt);
-            }
-            throw lostEveryRace(mismatches);
+                    case Conflict conflict -> Either.left(conflict);
+                };
+            });
         }
         catch (RuntimeException | Error e) {
             updates.stream().filter(update -> !update.isDone()).forEach(update -> update.fail(e));
@@ -284,11 +301,6 @@ public final class RefCommitter
             }
         }
         return steps.buildOrThrow();
-    }
-
-    private static CommitFailedException lostEveryRace(List<Mismatch> mismatches)
-    {
-        return new CommitFailedException("Cannot commit: other commits won %s times in a row: %s", MAX_ATTEMPTS, describe(mismatches));
     }
 
     private void replaced(FileIO io, TablePointer pointer, TableMetadata before, TableMetadata after)
@@ -438,8 +450,7 @@ public final class RefCommitter
         Queue<Written> done = new ConcurrentLinkedQueue<>();
         try {
             return InParallel.map(changed, step -> {
-                disk.forceAdded(io, Optional.of(step.before()), step.after());
-                Written file = write(io, step.after(), MetadataFiles.version(step.pointer().metadataLocation()) + 1, Optional.of(step.pointer().metadataLocation()));
+                Written file = write(io, step.pointer(), step.before(), step.after());
                 done.add(file);
                 return file;
             });
@@ -448,6 +459,15 @@ public final class RefCommitter
             deleteFiles(io, done);
             throw e;
         }
+    }
+
+    /**
+     * The next version of a table. What it adds is durable then.
+     */
+    private Written write(FileIO io, TablePointer pointer, TableMetadata before, TableMetadata after)
+    {
+        disk.forceAdded(io, Optional.of(before), after);
+        return write(io, after, MetadataFiles.version(pointer.metadataLocation()) + 1, Optional.of(pointer.metadataLocation()));
     }
 
     /**
@@ -482,7 +502,7 @@ public final class RefCommitter
         CommitResult result;
         long start = System.nanoTime();
         try {
-            result = commits.size() == 1 ? store.commit(commits.getFirst()) : store.commit(commits);
+            result = store.commit(commits);
             stats.getSyncTime().addNanos(System.nanoTime() - start);
         }
         catch (CommitStateUnknownException e) {

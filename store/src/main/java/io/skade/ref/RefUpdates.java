@@ -247,7 +247,7 @@ public final class RefUpdates
     public static RefUpdate publishBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
         requireNonNull(mode, "mode is null");
-        return new Verb("publish_branch", target -> publish(target, branch, to, mode, expectedSnapshotId), mode == PublishMode.REBASE, true, 0);
+        return publishes(mode, target -> publish(target, branch, to, mode, expectedSnapshotId));
     }
 
     /**
@@ -256,7 +256,7 @@ public final class RefUpdates
     public static RefUpdate publishAndDropBranch(String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
     {
         requireNonNull(mode, "mode is null");
-        Function<RefTarget, TableMetadata> function = target -> {
+        return publishes(mode, target -> {
             if (branch.equals(MAIN_BRANCH)) {
                 throw new RefRefusedException(INVALID_VALUE, "Cannot drop main of %s: every table has a branch main", target.name());
             }
@@ -266,8 +266,7 @@ public final class RefUpdates
             return TableMetadata.buildFrom(publish(target, branch, to, mode, expectedSnapshotId))
                     .removeRef(branch)
                     .build();
-        };
-        return new Verb("publish_branch", function, mode == PublishMode.REBASE, true, 0);
+        });
     }
 
     private static TableMetadata publish(RefTarget target, String branch, String to, PublishMode mode, OptionalLong expectedSnapshotId)
@@ -702,6 +701,11 @@ public final class RefUpdates
     private static RefUpdate movesProtected(String operation, Function<RefTarget, TableMetadata> function)
     {
         return new Verb(operation, function, false, true, 0);
+    }
+
+    private static RefUpdate publishes(PublishMode mode, Function<RefTarget, TableMetadata> function)
+    {
+        return new Verb("publish_branch", function, mode == PublishMode.REBASE, true, 0);
     }
 
     /**

@@ -53,12 +53,6 @@ public abstract class ForwardingPointerStore
     }
 
     @Override
-    public CommitResult commit(PointerCommit commit)
-    {
-        return store.commit(commit);
-    }
-
-    @Override
     public List<LogEntry> log(int limit)
     {
         return store.log(limit);

@@ -13,6 +13,7 @@
  */
 package io.skade.store;
 
+import com.google.common.collect.ImmutableList;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
 import java.nio.file.Path;
@@ -43,7 +44,10 @@ public interface PointerStore
      *         must then not delete anything that the commit names
      * @throws StoreException if the store is closed or cannot write; nothing was changed
      */
-    CommitResult commit(PointerCommit commit);
+    default CommitResult commit(PointerCommit commit)
+    {
+        return commit(ImmutableList.of(commit));
+    }
 
     /**
      * Makes several commits one after the other, all or none, each with an entry in the log of its own. A document may stand in several of them.

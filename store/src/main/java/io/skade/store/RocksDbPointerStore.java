@@ -445,12 +445,6 @@ public final class RocksDbPointerStore
     }
 
     @Override
-    public CommitResult commit(PointerCommit commit)
-    {
-        return commit(ImmutableList.of(commit));
-    }
-
-    @Override
     public CommitResult commit(List<PointerCommit> commits)
     {
         checkArgument(!commits.isEmpty(), "no commits");

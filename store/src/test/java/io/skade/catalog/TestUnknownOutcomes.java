@@ -208,8 +208,8 @@ class TestUnknownOutcomes
     @EnumSource(Change.class)
     void testMadeAndOvertaken(Change change)
     {
-        assertUnknown(change, new InterceptedPointerStore(store).intercept(commit -> {
-            store.commit(commit);
+        assertUnknown(change, new InterceptedPointerStore(store).intercept(commits -> {
+            store.commit(commits);
             store.state().namespaces().forEach(namespace -> catalog.listTables(namespace).forEach(name -> append(catalog.loadTable(name))));
             throw new CommitStateUnknownException(new RuntimeException("no answer"));
         }));

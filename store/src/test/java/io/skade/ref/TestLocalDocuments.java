@@ -181,9 +181,9 @@ class TestLocalDocuments
         append(lake.load(T));
         Set<Path> files = lake.metadataFiles();
         InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
-        store.intercept(commit -> {
+        store.intercept(commits -> {
             assertThat(lake.metadataFiles()).isEqualTo(files);
-            return lake.store().commit(commit);
+            return lake.store().commit(commits);
         });
         lake.over(store).commit(T, createTag("v1", new AtRef("main"), Retention.DEFAULT, IfExists.REFUSE));
         assertThat(lake.metadataFiles()).hasSize(files.size() + 1).contains(file());
@@ -206,8 +206,8 @@ class TestLocalDocuments
         Path folder = file().getParent();
         Path moved = folder.resolveSibling("moved");
         InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
-        store.intercept(commit -> {
-            CommitResult result = lake.store().commit(commit);
+        store.intercept(commits -> {
+            CommitResult result = lake.store().commit(commits);
             move(folder, moved);
             createFile(folder);
             return result;

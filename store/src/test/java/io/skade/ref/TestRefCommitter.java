@@ -320,10 +320,10 @@ class TestRefCommitter
     {
         createTableWithSnapshot(T);
         InterceptedPointerStore store = new InterceptedPointerStore(lake.store());
-        store.intercept(commit -> {
-            PointerChange change = commit.pointers().getFirst();
+        store.intercept(commits -> {
+            PointerChange change = commits.getFirst().pointers().getFirst();
             lake.store().commit(PointerCommit.of(ALICE, new PointerChange(T, change.expected(), change.next(), "rebuild", change.refChanges())));
-            return lake.store().commit(commit);
+            return lake.store().commit(commits);
         });
         assertThatThrownBy(() -> lake.over(store).commit(T, tag("v1")))
                 .isInstanceOf(RefRefusedException.class)

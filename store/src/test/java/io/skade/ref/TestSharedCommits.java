@@ -94,22 +94,19 @@ class TestSharedCommits
         }
 
         @Override
-        public CommitResult commit(PointerCommit commit)
-        {
-            groups.add(1);
-            blocked.countDown();
-            try {
-                released.await();
-            }
-            catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-            return super.commit(commit);
-        }
-
-        @Override
         public CommitResult commit(List<PointerCommit> commits)
         {
+            if (groups.isEmpty()) {
+                groups.add(commits.size());
+                blocked.countDown();
+                try {
+                    released.await();
+                }
+                catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                return super.commit(commits);
+            }
             groups.add(commits.size());
             Runnable action = before;
             before = () -> {};

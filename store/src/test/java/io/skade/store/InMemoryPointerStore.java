@@ -91,7 +91,7 @@ public final class InMemoryPointerStore
         long lastLogIdBefore = lastLogId;
         CommitResult result = null;
         for (PointerCommit commit : commits) {
-            result = commit(commit);
+            result = commitOne(commit);
             if (result instanceof Conflict) {
                 namespaces.clear();
                 namespaces.putAll(namespacesBefore);
@@ -108,10 +108,8 @@ public final class InMemoryPointerStore
         return result;
     }
 
-    @Override
-    public synchronized CommitResult commit(PointerCommit commit)
+    private CommitResult commitOne(PointerCommit commit)
     {
-        checkOpen();
         List<Mismatch> mismatches = mismatches(commit);
         if (!mismatches.isEmpty()) {
             return new Conflict(mismatches);

@@ -15,6 +15,7 @@ package io.skade.store;
 
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -45,9 +46,9 @@ public final class InterceptedPointerStore
      */
     public InterceptedPointerStore interfere(Runnable action)
     {
-        return intercept(commit -> {
+        return intercept(commits -> {
             action.run();
-            return delegate().commit(commit);
+            return delegate().commit(commits);
         });
     }
 
@@ -66,21 +67,21 @@ public final class InterceptedPointerStore
      */
     public InterceptedPointerStore failAfter()
     {
-        return intercept(commit -> {
-            delegate().commit(commit);
+        return intercept(commits -> {
+            delegate().commit(commits);
             throw new CommitStateUnknownException(new RuntimeException("no answer"));
         });
     }
 
     @Override
-    public CommitResult commit(PointerCommit commit)
+    public CommitResult commit(List<PointerCommit> commits)
     {
         Interceptor interceptor = interceptors.poll();
-        return interceptor == null ? delegate().commit(commit) : interceptor.commit(commit);
+        return interceptor == null ? delegate().commit(commits) : interceptor.commit(commits);
     }
 
     public interface Interceptor
     {
-        CommitResult commit(PointerCommit commit);
+        CommitResult commit(List<PointerCommit> commits);
     }
 }

@@ -38,6 +38,16 @@ class TestGroupCommit
         }
     }
 
+    private static void await(CountDownLatch latch)
+    {
+        try {
+            latch.await();
+        }
+        catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @Test
     void testAlone()
     {
@@ -68,12 +78,7 @@ class TestGroupCommit
                     workers.add(Thread.currentThread());
                     if (number == 0) {
                         entered.countDown();
-                        try {
-                            released.await();
-                        }
-                        catch (InterruptedException e) {
-                            throw new AssertionError(e);
-                        }
+                        await(released);
                     }
                 });
                 return null;
@@ -100,12 +105,7 @@ class TestGroupCommit
         FutureTask<Void> failing = new FutureTask<>(() -> {
             group.run(0, _ -> {
                 entered.countDown();
-                try {
-                    released.await();
-                }
-                catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
+                await(released);
                 throw new IllegalStateException("no");
             });
             return null;
