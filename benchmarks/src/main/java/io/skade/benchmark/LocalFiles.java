@@ -26,7 +26,9 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 
 import static java.nio.file.StandardOpenOption.CREATE_NEW;
 import static java.nio.file.StandardOpenOption.WRITE;
@@ -37,6 +39,7 @@ import static java.nio.file.StandardOpenOption.WRITE;
 final class LocalFiles
         implements FileIO
 {
+    private static final Pattern SCHEME = Pattern.compile("^file:(//)?");
     private static final int BUFFER_BYTES = 1 << 16;
 
     private final boolean sync;
@@ -64,7 +67,7 @@ final class LocalFiles
 
     static Path path(String location)
     {
-        return Path.of(location.replaceFirst("^file:(//)?", ""));
+        return Path.of(SCHEME.matcher(location).replaceFirst(""));
     }
 
     @Override
@@ -108,14 +111,25 @@ final class LocalFiles
         public PositionOutputStream create()
         {
             try {
-                java.nio.file.Files.createDirectories(path(location).getParent());
-                return new LocalStream(FileChannel.open(path(location), CREATE_NEW, WRITE));
+                return new LocalStream(open(path(location)));
             }
             catch (FileAlreadyExistsException e) {
                 throw new AlreadyExistsException(e, "File already exists: %s", location);
             }
             catch (IOException e) {
                 throw new UncheckedIOException(e);
+            }
+        }
+
+        private static FileChannel open(Path path)
+                throws IOException
+        {
+            try {
+                return FileChannel.open(path, CREATE_NEW, WRITE);
+            }
+            catch (NoSuchFileException _) {
+                java.nio.file.Files.createDirectories(path.getParent());
+                return FileChannel.open(path, CREATE_NEW, WRITE);
             }
         }
 

@@ -13,28 +13,38 @@
  */
 package io.skade.ref;
 
-import com.google.common.collect.ImmutableList;
-
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
+import java.util.concurrent.Future.State;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 import static com.google.common.base.Throwables.throwIfUnchecked;
-import static java.util.concurrent.Executors.newFixedThreadPool;
+import static com.google.common.util.concurrent.Uninterruptibles.getUninterruptibly;
+import static java.util.concurrent.TimeUnit.SECONDS;
 
 /**
- * Work that waits for a file system most of the time.
+ * Work that waits for a file system most of the time. Whoever waits for it does himself what no other thread has begun.
  */
 public final class InParallel
 {
     private static final int THREADS = 8;
+    private static final ThreadPoolExecutor EXECUTOR = createExecutor();
 
     private InParallel() {}
+
+    private static ThreadPoolExecutor createExecutor()
+    {
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(THREADS, THREADS, 5, SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("skade-files-", 0).factory());
+        // nothing closes it
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
 
     /**
      * Runs an action with each argument.
@@ -50,36 +60,39 @@ public final class InParallel
     }
 
     /**
-     * The results of a function, in the order of its arguments.
+     * The results of a function, in the order of its arguments. All calls have ended when this returns or fails.
      *
      * @throws RuntimeException what the function threw for the first argument for which it did
      */
     public static <A, R> List<R> map(Collection<A> arguments, Function<A, R> function)
     {
-        if (arguments.size() < 2) {
-            return arguments.stream().map(function).toList();
+        List<FutureTask<R>> tasks = arguments.stream()
+                .map(argument -> new FutureTask<>(() -> function.apply(argument)))
+                .toList();
+        for (int i = 1; i < Math.min(THREADS, tasks.size()); i++) {
+            EXECUTOR.execute(() -> tasks.forEach(FutureTask::run));
         }
-        try (ExecutorService executor = newFixedThreadPool(Math.min(THREADS, arguments.size()), Thread.ofPlatform().daemon().name("skade-files-", 0).factory())) {
-            List<Future<R>> futures = arguments.stream()
-                    .map(argument -> executor.submit(() -> function.apply(argument)))
-                    .toList();
-            ImmutableList.Builder<R> results = ImmutableList.builder();
-            try {
-                for (Future<R> future : futures) {
-                    results.add(future.get());
-                }
-            }
-            catch (InterruptedException e) {
-                executor.shutdownNow();
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException("Interrupted", e);
-            }
-            catch (ExecutionException e) {
-                executor.shutdownNow();
-                throwIfUnchecked(e.getCause());
-                throw new IllegalStateException(e.getCause());
-            }
-            return results.build();
+        tasks.forEach(FutureTask::run);
+        // all have to end before one fails
+        tasks.forEach(InParallel::awaitEnd);
+        return tasks.stream().map(InParallel::get).toList();
+    }
+
+    private static void awaitEnd(FutureTask<?> task)
+    {
+        try {
+            getUninterruptibly(task);
         }
+        catch (ExecutionException _) {
+            // the result tells
+        }
+    }
+
+    private static <R> R get(FutureTask<R> task)
+    {
+        if (task.state() == State.FAILED) {
+            throwIfUnchecked(task.exceptionNow());
+        }
+        return task.resultNow();
     }
 }

@@ -65,6 +65,8 @@ public final class MetadataFiles
 
     private final Function<String, Optional<MetadataDocument>> documents;
     private final Cache<Key, TableMetadata> cache;
+    // what somebody may still read. It is apart, or a table that changes often would drive out the others, and its own newest metadata
+    private final Cache<Key, TableMetadata> replaced;
     // of the newest files, by their locations
     private final Cache<String, Rendering> renderings;
 
@@ -83,18 +85,23 @@ public final class MetadataFiles
     public MetadataFiles(long maxSizeBytes, Function<String, Optional<MetadataDocument>> documents)
     {
         this.documents = requireNonNull(documents, "documents is null");
-        this.cache = Caffeine.newBuilder()
-                .maximumWeight(maxSizeBytes - maxSizeBytes / 4)
-                .weigher(MetadataFiles::estimateBytes)
-                // evict in the thread that puts: it is cheap, and an entry that does not fit is gone at once
-                .executor(Runnable::run)
-                .recordStats()
-                .build();
+        this.cache = newCache(maxSizeBytes / 8 * 5).recordStats().build();
+        this.replaced = newCache(maxSizeBytes / 8).build();
         this.renderings = Caffeine.newBuilder()
                 .maximumWeight(maxSizeBytes / 4)
-                .weigher((String _, Rendering rendering) -> rendering.length())
+                // the lists of refs and of old files are in it twice
+                .weigher((String _, Rendering rendering) -> 2 * rendering.length())
                 .executor(Runnable::run)
                 .build();
+    }
+
+    private static Caffeine<Key, TableMetadata> newCache(long maxSizeBytes)
+    {
+        return Caffeine.newBuilder()
+                .maximumWeight(maxSizeBytes)
+                .weigher(MetadataFiles::estimateBytes)
+                // evict in the thread that puts: it is cheap, and an entry that does not fit is gone at once
+                .executor(Runnable::run);
     }
 
     /**
@@ -146,7 +153,9 @@ public final class MetadataFiles
      */
     public TableMetadata read(FileIO io, String location)
     {
-        return cache.get(new Key(location, ""), _ -> readFile(io, location));
+        Key key = new Key(location, "");
+        TableMetadata old = replaced.getIfPresent(key);
+        return old == null ? cache.get(key, _ -> readFile(io, location)) : old;
     }
 
     private TableMetadata readFile(FileIO io, String location)
@@ -278,6 +287,11 @@ public final class MetadataFiles
     void replaced(String location)
     {
         renderings.invalidate(location);
+        Key key = new Key(location, "");
+        TableMetadata metadata = cache.asMap().remove(key);
+        if (metadata != null) {
+            replaced.put(key, metadata);
+        }
     }
 
     /**

@@ -20,6 +20,7 @@ import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterables;
 import org.apache.iceberg.SnapshotRef;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -55,13 +56,16 @@ public record TablePointer(PointerKind kind, UUID id, String uuid, String metada
      */
     private static Map<String, SnapshotRef> inOrder(Map<String, SnapshotRef> refs, Set<String> known)
     {
-        List<String> others = refs.keySet().stream().filter(name -> !known.contains(name)).sorted().toList();
-        ImmutableMap.Builder<String, SnapshotRef> ordered = ImmutableMap.builderWithExpectedSize(refs.size());
-        for (String name : Iterables.mergeSorted(ImmutableList.of(known, others), naturalOrder())) {
-            SnapshotRef ref = refs.get(name);
-            if (ref != null) {
-                ordered.put(name, ref);
+        List<String> kept = new ArrayList<>(known.size());
+        for (String name : known) {
+            if (refs.containsKey(name)) {
+                kept.add(name);
             }
+        }
+        List<String> others = kept.size() == refs.size() ? ImmutableList.of() : refs.keySet().stream().filter(name -> !known.contains(name)).sorted().toList();
+        ImmutableMap.Builder<String, SnapshotRef> ordered = ImmutableMap.builderWithExpectedSize(refs.size());
+        for (String name : others.isEmpty() ? kept : Iterables.mergeSorted(ImmutableList.of(kept, others), naturalOrder())) {
+            ordered.put(name, refs.get(name));
         }
         return ordered.buildOrThrow();
     }

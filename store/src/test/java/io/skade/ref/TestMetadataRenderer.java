@@ -44,12 +44,15 @@ class TestMetadataRenderer
 {
     private TableMetadata metadata = TestingMetadata.table();
     private Rendering rendering = check(metadata, Optional.empty());
+    private int version;
 
     private void change(Consumer<TableMetadata.Builder> change)
     {
         TableMetadata.Builder builder = TableMetadata.buildFrom(metadata);
         change.accept(builder);
-        metadata = builder.discardChanges().build();
+        metadata = TableMetadata.buildFrom(builder.discardChanges().build())
+                .withMetadataLocation("/warehouse/t/metadata/%s.metadata.json".formatted(version++))
+                .build();
         rendering = check(metadata, Optional.of(rendering));
     }
 
@@ -66,12 +69,25 @@ class TestMetadataRenderer
     @Test
     void testRefs()
     {
-        byte[] snapshots = rendering.parts().get(rendering.snapshotsPart());
+        byte[] snapshots = rendering.part("snapshots");
         change(builder -> builder.setRef("v2", SnapshotRef.tagBuilder(2).build()));
         change(builder -> builder.setRef("main", SnapshotRef.branchBuilder(2).build()));
         change(builder -> builder.removeRef("v1"));
+        change(builder -> builder.setRef("a", SnapshotRef.tagBuilder(1).build()).removeRef("audit").setRef("ä\"", SnapshotRef.branchBuilder(3).minSnapshotsToKeep(4).build()));
+        for (int i = 0; i < 300; i++) {
+            String ref = "ref" + i;
+            change(builder -> builder.setRef(ref, SnapshotRef.tagBuilder(1 + ref.length() % 3).build()));
+        }
+        for (int i = 0; i < 300; i += 7) {
+            int first = i;
+            change(builder -> {
+                for (int j = first; j < first + 6 && j < 300; j++) {
+                    builder.removeRef("ref" + j);
+                }
+            });
+        }
         // not written again
-        assertThat(rendering.parts().get(rendering.snapshotsPart())).isSameAs(snapshots);
+        assertThat(rendering.part("snapshots")).isSameAs(snapshots);
     }
 
     @Test
