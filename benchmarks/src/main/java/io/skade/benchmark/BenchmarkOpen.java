@@ -64,7 +64,7 @@ final class BenchmarkOpen
                 fill(own.resolve("store"));
             }
             try (SkadePeer peer = new SkadePeer(own)) {
-                peer.createTable(TABLE, TableShape.USUAL);
+                peer.createTables(List.of(TABLE), TableShape.USUAL);
             }
         }
         measureOpen(scale, folders, report);

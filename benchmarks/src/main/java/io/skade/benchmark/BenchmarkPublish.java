@@ -19,7 +19,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A branch is moved forward, in many tables at once or in one after the other.
+ * A branch is moved forward, in many tables at once or in one after the other. Where it is a ref of the whole catalog and all tables are to move, that
+ * ref alone is moved too.
  */
 final class BenchmarkPublish
         implements Part
@@ -42,6 +43,10 @@ final class BenchmarkPublish
                             skade.fastForward(List.of(table), BRANCH, target(number));
                         }
                     }));
+                }
+                if (size == peers.tables().size()) {
+                    NessiePeer nessie = (NessiePeer) peers.peer(Peers.NESSIE);
+                    contenders.add(publish("nessie, all by one ref", tables, nessie, (_, number) -> nessie.assign(BRANCH, target(number))));
                 }
                 report.add("publish: %s tables".formatted(size), "ms", Rounds.run(scale, 1, contenders));
             }

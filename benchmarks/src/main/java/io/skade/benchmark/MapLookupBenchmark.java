@@ -66,7 +66,7 @@ public class MapLookupBenchmark
     {
         for (Map.Entry<String, SnapshotRef> ref : sorted.get(TABLE).entrySet()) {
             blackhole.consume(ref.getKey());
-            blackhole.consume(ref.getValue().snapshotId());
+            blackhole.consume(ref.getValue());
         }
     }
 }

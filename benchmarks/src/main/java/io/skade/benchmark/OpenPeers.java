@@ -47,7 +47,7 @@ final class OpenPeers
         for (String name : Peers.names()) {
             Peer peer = Peers.open(name, folder);
             peers.put(name, peer);
-            this.tables.forEach(table -> peer.createTable(table, shape));
+            peer.createTables(this.tables, shape);
         }
     }
 

@@ -13,7 +13,6 @@
  */
 package io.skade.benchmark;
 
-import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.catalog.TableIdentifier;
 
 import java.util.List;
@@ -26,9 +25,9 @@ interface Peer
         extends AutoCloseable
 {
     /**
-     * Creates a table in the namespace {@link Peers#NAMESPACE}.
+     * Creates tables in the namespace {@link Peers#NAMESPACE}.
      */
-    void createTable(TableIdentifier table, TableShape shape);
+    void createTables(List<TableIdentifier> tables, TableShape shape);
 
     /**
      * The snapshot at which a ref is by now, asked by name.
@@ -36,9 +35,9 @@ interface Peer
     long snapshotId(TableIdentifier table, String ref);
 
     /**
-     * All refs as they are by now, in the order of their names.
+     * All refs as they are by now, in the order of their names, with what the catalog keeps at a ref.
      */
-    Map<String, SnapshotRef> refs(TableIdentifier table);
+    Map<String, ?> refs(TableIdentifier table);
 
     void createTag(TableIdentifier table, String tag, long snapshotId);
 

@@ -44,6 +44,7 @@ final class Peers
     static final String SKADE = "skade";
     static final String POSTGRESQL = "jdbc-postgresql";
     static final String SQLITE = "jdbc-sqlite";
+    static final String NESSIE = "nessie";
     static final String HADOOP = "hadoop";
     static final String IN_MEMORY = "in-memory";
 
@@ -67,7 +68,7 @@ final class Peers
         if (!System.getProperty(POSTGRESQL_URL, "").isEmpty()) {
             names.add(POSTGRESQL);
         }
-        return names.add(SQLITE, HADOOP, IN_MEMORY).build();
+        return names.add(SQLITE, NESSIE, HADOOP, IN_MEMORY).build();
     }
 
     /**
@@ -95,6 +96,7 @@ final class Peers
             case POSTGRESQL -> jdbc(folder, System.getProperty(POSTGRESQL_URL));
             // a sync a commit, and readers do not wait for writers
             case SQLITE -> jdbc(folder, "jdbc:sqlite:%s?journal_mode=WAL&synchronous=FULL&busy_timeout=60000&transaction_mode=IMMEDIATE".formatted(folder.resolve("catalog.db")));
+            case NESSIE -> new NessiePeer(folder);
             case HADOOP -> hadoop(folder);
             case IN_MEMORY -> initialize(new InMemoryCatalog(), new InMemoryFileIO(), folder, ImmutableMap.of());
             default -> throw new IllegalArgumentException("No such catalog: " + name);

@@ -13,7 +13,6 @@
  */
 package io.skade.benchmark;
 
-import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -30,6 +29,7 @@ import org.openjdk.jmh.infra.Blackhole;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -64,7 +64,7 @@ public class RefLookupBenchmark
         folder = Path.of(System.getProperty(FOLDER), UUID.randomUUID().toString());
         Files.createDirectories(folder);
         peer = Peers.open(catalog, folder);
-        peer.createTable(TABLE, SHAPE);
+        peer.createTables(List.of(TABLE), SHAPE);
     }
 
     @TearDown(Level.Trial)
@@ -84,9 +84,9 @@ public class RefLookupBenchmark
     @Benchmark
     public void list(Blackhole blackhole)
     {
-        for (Map.Entry<String, SnapshotRef> ref : peer.refs(TABLE).entrySet()) {
+        for (Map.Entry<String, ?> ref : peer.refs(TABLE).entrySet()) {
             blackhole.consume(ref.getKey());
-            blackhole.consume(ref.getValue().snapshotId());
+            blackhole.consume(ref.getValue());
         }
     }
 

@@ -105,9 +105,9 @@ final class SkadePeer
     }
 
     @Override
-    public void createTable(TableIdentifier table, TableShape shape)
+    public void createTables(List<TableIdentifier> tables, TableShape shape)
     {
-        Peers.register(catalog(), io, warehouse, table, shape);
+        tables.forEach(table -> Peers.register(catalog(), io, warehouse, table, shape));
     }
 
     @Override

@@ -50,8 +50,8 @@ final class TestParts
             throws Exception
     {
         assertThat(run(new BenchmarkRefMoves()))
-                .hasSize(5 * 5)
-                .startsWith("skade", "jdbc-sqlite", "hadoop", "in-memory", "disk");
+                .hasSize(5 * 6)
+                .startsWith("skade", "jdbc-sqlite", "nessie", "hadoop", "in-memory", "disk");
     }
 
     /**

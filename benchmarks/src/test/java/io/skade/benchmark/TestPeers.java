@@ -41,8 +41,7 @@ final class TestPeers
     {
         for (String name : Peers.names()) {
             try (Peer peer = Peers.open(name, folder)) {
-                peer.createTable(A, SHAPE);
-                peer.createTable(B, SHAPE);
+                peer.createTables(List.of(A, B), SHAPE);
                 assertThat(peer.refs(A)).as(name).containsOnlyKeys(
                         "branch_00000",
                         "branch_00001",
@@ -69,6 +68,25 @@ final class TestPeers
                 peer.setBranch(List.of(A), "published", snapshotId(1));
                 assertThat(peer.snapshotId(A, "published")).as(name).isEqualTo(snapshotId(1));
             }
+        }
+    }
+
+    @Test
+    void testNessieAllByOneRef()
+    {
+        try (NessiePeer peer = new NessiePeer(folder)) {
+            peer.createTables(List.of(A, B), SHAPE);
+            assertThat(peer.refs(A).get("branch_00002")).isEqualTo(peer.refs(A).get("tag_00007"));
+
+            peer.setBranch(List.of(A, B), "published", snapshotId(0));
+            peer.assign("published", "branch_00002");
+            assertThat(peer.snapshotId(A, "published")).isEqualTo(snapshotId(2));
+            assertThat(peer.snapshotId(B, "published")).isEqualTo(snapshotId(2));
+
+            peer.fastForward(List.of(A), "published", "branch_00003");
+            assertThat(peer.snapshotId(A, "published")).isEqualTo(snapshotId(3));
+            assertThat(peer.snapshotId(B, "published")).isEqualTo(snapshotId(2));
+            assertThat(peer.refs(A).get("published")).isNotIn(peer.refs(A).get("branch_00003"), peer.refs(A).get("branch_00002"));
         }
     }
 }
