@@ -74,6 +74,7 @@ final class BenchmarkRefLookups
     {
         ChainedOptionsBuilder options = new OptionsBuilder()
                 .forks(1)
+                .jvmArgs("-Xmx2g", "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
                 .threads(threads)
                 .warmupIterations(scale.quick() ? 1 : 2)
                 .warmupTime(TimeValue.milliseconds(scale.quick() ? 500 : 1500))

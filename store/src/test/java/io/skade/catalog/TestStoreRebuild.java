@@ -28,6 +28,7 @@ import io.skade.store.ManualClock;
 import io.skade.store.PointerChange;
 import io.skade.store.PointerCommit;
 import io.skade.store.PointerStore;
+import io.skade.store.RefChange;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.CatalogProperties;
 import org.apache.iceberg.DataFiles;
@@ -134,7 +135,7 @@ class TestStoreRebuild
     private void setBack(TableIdentifier name, TablePointer earlier)
     {
         TablePointer present = pointer(name);
-        PointerChange change = new PointerChange(name, Optional.of(present), Optional.of(present.moveTo(earlier.uuid(), earlier.metadataLocation(), earlier.refs())), "lost", ImmutableList.of());
+        PointerChange change = new PointerChange(name, Optional.of(present), Optional.of(present.moveTo(earlier.uuid(), earlier.metadataLocation(), earlier.refs())), "lost", RefChange.between(present.refs(), earlier.refs()));
         assertThat(store.commit(PointerCommit.of(ALICE, change))).isInstanceOf(Committed.class);
     }
 

@@ -615,7 +615,7 @@ abstract class PointerStoreContract
         TablePointer last = third.moveTo("uuid", "3.metadata.json", pointer.refs());
         committed(store.commit(ImmutableList.of(
                 new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(new PointerChange(T, Optional.of(next), Optional.of(third), "move", ImmutableList.of())), ImmutableList.of(document(third))),
-                new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(new PointerChange(T, Optional.of(third), Optional.of(last), "move", ImmutableList.of())), ImmutableList.of(document(third))))));
+                new PointerCommit(ALICE, ImmutableList.of(), ImmutableList.of(new PointerChange(T, Optional.of(third), Optional.of(last), "move", RefChange.between(third.refs(), last.refs()))), ImmutableList.of(document(third))))));
         assertThat(store.state().find(T)).hasValue(last);
         assertThat(store.document(last.id())).hasValue(document(last));
         assertThatThrownBy(() -> store.commit(ImmutableList.of())).isInstanceOf(IllegalArgumentException.class);
@@ -724,7 +724,9 @@ abstract class PointerStoreContract
     {
         createDb();
         TablePointer pointer = createTable(T);
-        committed(store.commit(PointerCommit.of(ALICE, new PointerChange(T, Optional.of(pointer), Optional.of(moved(pointer, 2)), "undo_ref", ImmutableList.of(), -2))));
+        TablePointer undone = moved(pointer, 2);
+        List<RefChange> changes = RefChange.between(pointer.refs(), undone.refs());
+        committed(store.commit(PointerCommit.of(ALICE, new PointerChange(T, Optional.of(pointer), Optional.of(undone), "undo_ref", changes, -2))));
         assertThat(store.log(10)).flatExtracting(LogEntry::tables).extracting(TableChange::undoSteps).containsExactly(-2, 0);
     }
 
