@@ -13,6 +13,7 @@
  */
 package io.skade.benchmark;
 
+import com.google.common.collect.Maps;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 
@@ -34,9 +35,7 @@ import static java.util.Objects.requireNonNull;
 final class BenchmarkPlanning
         implements Part
 {
-    private static final int[] SNAPSHOTS = {64, 1_000, 10_000};
-    private static final int REFS = 256;
-    private static final int STATEMENTS = 5;
+    private static final List<Integer> SNAPSHOTS = List.of(64, 1_000, 10_000);
     private static final List<String> CATALOGS = List.of(SKADE, STOCK);
 
     private final LazyServer lazyServer;
@@ -53,52 +52,91 @@ final class BenchmarkPlanning
         TrinoServer server = lazyServer.get();
         server.run(SKADE, "CREATE TABLE seed AS SELECT 1 AS id");
         String seed = server.metadataFile(SKADE, "seed");
+        List<String> catalogs = CATALOGS.stream().filter(server::hasCatalog).toList();
         for (int snapshots : SNAPSHOTS) {
-            TableShape shape = new TableShape(snapshots, REFS);
-            String table = "history_" + snapshots;
-            String file = grow(seed, shape);
-            for (String catalog : CATALOGS) {
-                if (server.hasCatalog(catalog)) {
-                    server.register(catalog, table, file);
-                }
+            String file = grow(seed, shape(snapshots));
+            for (String catalog : catalogs) {
+                server.register(catalog, table(snapshots), file);
             }
-            String count = "SELECT count(*) FROM %s FOR VERSION AS OF '%s'".formatted(table, shape.ref(REFS - 1));
-            report.add("planning: count(*) at a tag, its planning, %s snapshots".formatted(snapshots), "ms", planningTimes(scale, server, count));
+        }
+        measurePlanning(scale, report, server, catalogs);
+        for (int snapshots : SNAPSHOTS) {
+            String count = countAtTag(snapshots);
             measure(scale, report, server, "planning: EXPLAIN count(*) at a tag, %s snapshots".formatted(snapshots), "EXPLAIN " + count);
             measure(scale, report, server, "planning: count(*) at a tag, %s snapshots".formatted(snapshots), count);
-            measure(scale, report, server, "planning: \"t$refs\", %s snapshots".formatted(snapshots), "SELECT * FROM \"%s$refs\"".formatted(table));
+            measure(scale, report, server, "planning: \"t$refs\", %s snapshots".formatted(snapshots), "SELECT * FROM \"%s$refs\"".formatted(table(snapshots)));
         }
     }
 
+    private static TableShape shape(int snapshots)
+    {
+        return new TableShape(snapshots, 256);
+    }
+
+    private static String table(int snapshots)
+    {
+        return "history_" + snapshots;
+    }
+
+    private static String countAtTag(int snapshots)
+    {
+        TableShape shape = shape(snapshots);
+        return "SELECT count(*) FROM %s FOR VERSION AS OF '%s'".formatted(table(snapshots), shape.ref(shape.refs() - 1));
+    }
+
     /**
-     * What the server says that planning took; the rest of a statement is the same for all.
+     * Reports what the server says that planning took; the rest of a statement is the same for all. The last subject is the same query on a table that
+     * costs its connector nothing: what the engine needs itself.
      */
-    private static Map<String, List<Double>> planningTimes(Scale scale, TrinoServer server, String sql)
+    private static void measurePlanning(Scale scale, Report report, TrinoServer server, List<String> catalogs)
             throws Exception
     {
-        Map<String, List<Double>> samples = new LinkedHashMap<>();
+        Map<Integer, Map<String, Planning>> plannings = new LinkedHashMap<>();
         try (Sessions sessions = new Sessions(server)) {
-            Map<String, Connection> connections = new LinkedHashMap<>();
-            for (String catalog : CATALOGS) {
-                if (server.hasCatalog(catalog)) {
-                    connections.put(server.subject(catalog), sessions.open(catalog));
+            Planning engine = new Planning(sessions.open(SKADE), "SELECT count(*) FROM tpch.tiny.nation", new ArrayList<>());
+            List<Planning> turns = new ArrayList<>(List.of(engine));
+            for (int snapshots : SNAPSHOTS) {
+                Map<String, Planning> subjects = new LinkedHashMap<>();
+                for (String catalog : catalogs) {
+                    Planning planning = new Planning(sessions.open(catalog), countAtTag(snapshots), new ArrayList<>());
+                    subjects.put(server.subject(catalog), planning);
+                    turns.add(planning);
                 }
+                subjects.put("the engine alone", engine);
+                plannings.put(snapshots, subjects);
             }
-            for (int round = -scale.rounds(); round < scale.rounds(); round++) {
-                for (Map.Entry<String, Connection> connection : connections.entrySet()) {
-                    double sum = 0;
-                    for (int i = 0; i < STATEMENTS; i++) {
-                        sum += server.planningMillis(connection.getValue(), sql);
-                    }
-                    // the first half is for warming up
-                    if (round >= 0) {
-                        samples.computeIfAbsent(connection.getKey(), _ -> new ArrayList<>()).add(sum / STATEMENTS);
-                    }
+            takeTurns(scale, server, turns);
+        }
+        plannings.forEach((snapshots, subjects) -> report.add(
+                "planning: count(*) at a tag, its planning, %s snapshots".formatted(snapshots),
+                "ms",
+                Maps.transformValues(subjects, Planning::millis)));
+        Map<String, List<Double>> bySnapshots = new LinkedHashMap<>();
+        plannings.forEach((snapshots, subjects) -> bySnapshots.put("%s snapshots".formatted(snapshots), subjects.get(server.subject(SKADE)).millis()));
+        report.add("planning: count(*) at a tag, its planning, ours", "ms", bySnapshots);
+    }
+
+    /**
+     * In each round every statement has a turn, so that tables of all sizes meet the same server. The first rounds are for warming up: the server's
+     * compiler is not done with planning before some thousand statements.
+     */
+    private static void takeTurns(Scale scale, TrinoServer server, List<Planning> turns)
+            throws Exception
+    {
+        int warmUp = scale.quick() ? 200 : 1_000;
+        int rounds = scale.quick() ? 51 : 301;
+        for (int round = 0; round < warmUp + rounds; round++) {
+            for (int place = 0; place < turns.size(); place++) {
+                Planning planning = turns.get((round + place) % turns.size());
+                double millis = server.planningMillis(planning.connection(), planning.sql());
+                if (round >= warmUp) {
+                    planning.millis().add(millis);
                 }
             }
         }
-        return samples;
     }
+
+    private record Planning(Connection connection, String sql, List<Double> millis) {}
 
     private static void measure(Scale scale, Report report, TrinoServer server, String work, String sql)
             throws Exception

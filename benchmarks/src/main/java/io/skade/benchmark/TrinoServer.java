@@ -104,7 +104,10 @@ final class TrinoServer
         ProcessBuilder builder = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "@" + root.resolve("etc/jvm.config"),
+                // memory that is touched for the first time would make statements slow that come early
+                "-Xms4g",
                 "-Xmx4g",
+                "-XX:+AlwaysPreTouch",
                 "-Djava.io.tmpdir=" + Files.createDirectories(folder.resolve("tmp")),
                 "-Dconfig=" + folder.resolve("etc/config.properties"),
                 "-Dlog.levels-file=" + root.resolve("etc/log.properties"),

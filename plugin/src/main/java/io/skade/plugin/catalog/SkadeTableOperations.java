@@ -89,9 +89,9 @@ final class SkadeTableOperations
         if (refreshed == null) {
             throw new TableNotFoundException(getSchemaTableName());
         }
-        // sets the current metadata and what depends on it; nothing is read
-        currentMetadataLocation = null;
-        refreshFromMetadataLocation(refreshed.metadataFileLocation(), _ -> refreshed);
+        // sets it and what depends on it
+        currentMetadata = null;
+        super.initializeFromMetadata(refreshed);
         return currentMetadata;
     }
 
