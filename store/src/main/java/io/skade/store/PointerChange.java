@@ -14,12 +14,9 @@
 package io.skade.store;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.catalog.TableIdentifier;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 import static com.google.common.base.Preconditions.checkArgument;
@@ -31,7 +28,7 @@ import static java.util.Objects.requireNonNull;
  * @param expected the whole pointer that must be there, or empty for "must not exist"
  * @param next the pointer to put, or empty to take it away
  * @param operation the name under which the log shows the change
- * @param refChanges all that the change does to the table's refs; empty for the two halves of a rename
+ * @param refChanges what the change does to the table's refs
  * @param undoSteps by how many changes an undo takes a ref back along its log, negative if forward again; 0 for everything else
  */
 public record PointerChange(
@@ -55,22 +52,5 @@ public record PointerChange(
     public PointerChange(TableIdentifier name, Optional<TablePointer> expected, Optional<TablePointer> next, String operation, List<RefChange> refChanges)
     {
         this(name, expected, next, operation, refChanges, 0);
-    }
-
-    /**
-     * What becomes of the refs under the name.
-     */
-    List<RefChange> storedRefChanges()
-    {
-        if (expected.isEmpty() || next.isEmpty()) {
-            return RefChange.between(refs(expected), refs(next));
-        }
-        assert refChanges.equals(RefChange.between(refs(expected), refs(next))) : "%s has other refs than %s tell".formatted(name, refChanges);
-        return refChanges;
-    }
-
-    private static Map<String, SnapshotRef> refs(Optional<TablePointer> pointer)
-    {
-        return pointer.map(TablePointer::refs).orElseGet(ImmutableMap::of);
     }
 }

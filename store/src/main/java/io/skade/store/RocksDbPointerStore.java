@@ -587,7 +587,7 @@ public final class RocksDbPointerStore
             else {
                 batch.delete(key);
             }
-            putRefs(batch, change);
+            putRefs(batch, change.name(), refs(change.expected()), refs(change.next()));
             change.next().ifPresentOrElse(
                     next -> locations.put(next.id(), Optional.of(next.metadataLocation())),
                     () -> locations.putIfAbsent(change.expected().orElseThrow().id(), Optional.empty()));
@@ -602,11 +602,16 @@ public final class RocksDbPointerStore
         }
     }
 
-    private static void putRefs(WriteBatch batch, PointerChange pointer)
+    private static Map<String, SnapshotRef> refs(Optional<TablePointer> pointer)
+    {
+        return pointer.map(TablePointer::refs).orElseGet(ImmutableMap::of);
+    }
+
+    private static void putRefs(WriteBatch batch, TableIdentifier name, Map<String, SnapshotRef> before, Map<String, SnapshotRef> after)
             throws RocksDBException
     {
-        for (RefChange change : pointer.storedRefChanges()) {
-            byte[] key = StoreFormat.refKey(pointer.name(), change.ref());
+        for (RefChange change : RefChange.betweenOrdered(before, after)) {
+            byte[] key = StoreFormat.refKey(name, change.ref());
             if (change.after().isPresent()) {
                 batch.put(key, StoreFormat.refValue(change.after().get()));
             }
