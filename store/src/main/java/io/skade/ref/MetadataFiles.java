@@ -21,6 +21,7 @@ import io.skade.ref.MetadataRenderer.Rendering;
 import io.skade.store.DocumentPatch;
 import io.skade.store.MetadataDocument;
 import io.skade.store.TablePointer;
+import io.vavr.collection.HashMap;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.TableMetadataParser.Codec;
@@ -64,9 +65,12 @@ public final class MetadataFiles
     private static final int WRITE_BYTES = 1 << 16;
 
     private final Function<String, Optional<MetadataDocument>> documents;
-    private final Cache<Key, TableMetadata> cache;
-    // what somebody may still read. It is apart, or a table that changes often would drive out the others, and its own newest metadata
-    private final Cache<Key, TableMetadata> replaced;
+    // by the locations of the files
+    private final Cache<String, Kept> cache;
+    // what statements may still use, by the locations of the files
+    private final Cache<String, TableMetadata> replaced = Caffeine.newBuilder()
+            .weakValues()
+            .build();
     // of the newest files, by their locations
     private final Cache<String, Rendering> renderings;
 
@@ -85,23 +89,19 @@ public final class MetadataFiles
     public MetadataFiles(long maxSizeBytes, Function<String, Optional<MetadataDocument>> documents)
     {
         this.documents = requireNonNull(documents, "documents is null");
-        this.cache = newCache(maxSizeBytes / 8 * 5).recordStats().build();
-        this.replaced = newCache(maxSizeBytes / 8).build();
+        this.cache = Caffeine.newBuilder()
+                .maximumWeight(maxSizeBytes - maxSizeBytes / 4)
+                .weigher((String _, Kept kept) -> toIntExact(Math.min(kept.bytes(), Integer.MAX_VALUE)))
+                // evict in the thread that puts: it is cheap, and an entry that does not fit is gone at once
+                .executor(Runnable::run)
+                .recordStats()
+                .build();
         this.renderings = Caffeine.newBuilder()
                 .maximumWeight(maxSizeBytes / 4)
                 // the lists of refs and of old files are in it twice
                 .weigher((String _, Rendering rendering) -> 2 * rendering.length())
                 .executor(Runnable::run)
                 .build();
-    }
-
-    private static Caffeine<Key, TableMetadata> newCache(long maxSizeBytes)
-    {
-        return Caffeine.newBuilder()
-                .maximumWeight(maxSizeBytes)
-                .weigher(MetadataFiles::estimateBytes)
-                // evict in the thread that puts: it is cheap, and an entry that does not fit is gone at once
-                .executor(Runnable::run);
     }
 
     /**
@@ -129,7 +129,7 @@ public final class MetadataFiles
     }
 
     /**
-     * How many tables and views of refs are kept, roughly.
+     * How many tables are kept, with the views of their refs, roughly.
      */
     @Managed
     public long getSize()
@@ -153,9 +153,12 @@ public final class MetadataFiles
      */
     public TableMetadata read(FileIO io, String location)
     {
-        Key key = new Key(location, "");
-        TableMetadata old = replaced.getIfPresent(key);
-        return old == null ? cache.get(key, _ -> readFile(io, location)) : old;
+        Kept kept = cache.getIfPresent(location);
+        if (kept != null) {
+            return kept.metadata();
+        }
+        TableMetadata used = replaced.getIfPresent(location);
+        return used != null ? used : cache.get(location, _ -> new Kept(readFile(io, location))).metadata();
     }
 
     private TableMetadata readFile(FileIO io, String location)
@@ -220,13 +223,22 @@ public final class MetadataFiles
     }
 
     /**
-     * Something derived from the metadata in a file, kept like the metadata itself.
+     * A view of the metadata in a file, kept as long as the metadata itself.
      *
-     * @param derivation tells derived values of one file apart
+     * @param derivation tells the views of one file apart
      */
-    TableMetadata derived(String location, String derivation, Supplier<TableMetadata> derive)
+    TableMetadata derived(TableMetadata metadata, String derivation, Supplier<TableMetadata> derive)
     {
-        return cache.get(new Key(location, derivation), _ -> derive.get());
+        String location = metadata.metadataFileLocation();
+        Kept kept = cache.getIfPresent(location);
+        if (kept == null) {
+            return derive.get();
+        }
+        return kept.views().get(derivation).getOrElse(() -> {
+            TableMetadata view = derive.get();
+            cache.asMap().computeIfPresent(location, (_, present) -> present.with(derivation, view));
+            return view;
+        });
     }
 
     /**
@@ -245,7 +257,7 @@ public final class MetadataFiles
                 .discardChanges()
                 .withMetadataLocation(location)
                 .build();
-        cache.put(new Key(location, ""), written);
+        cache.put(location, new Kept(written));
         return new Written(written, document);
     }
 
@@ -282,16 +294,19 @@ public final class MetadataFiles
     record Written(TableMetadata metadata, MetadataDocument document) {}
 
     /**
-     * The metadata in a file is not a table's present one any more.
+     * The metadata in a file is not a table's present one any more, and the next one is. What was replaced makes room at once: the cache would keep what
+     * was asked for often, and drop what is new.
      */
-    void replaced(String location)
+    void replaced(String location, TableMetadata next)
     {
         renderings.invalidate(location);
-        Key key = new Key(location, "");
-        TableMetadata metadata = cache.asMap().remove(key);
-        if (metadata != null) {
-            replaced.put(key, metadata);
+        Kept kept = cache.getIfPresent(location);
+        if (kept != null) {
+            // first: who does not find it in one place, finds it in the other one
+            replaced.put(location, kept.metadata());
+            cache.invalidate(location);
         }
+        cache.asMap().putIfAbsent(next.metadataFileLocation(), new Kept(next));
     }
 
     /**
@@ -299,7 +314,7 @@ public final class MetadataFiles
      */
     void forget(String location)
     {
-        cache.invalidate(new Key(location, ""));
+        cache.invalidate(location);
         renderings.invalidate(location);
     }
 
@@ -328,13 +343,29 @@ public final class MetadataFiles
         return matcher.matches() ? Integer.parseInt(matcher.group(1)) : -1;
     }
 
-    private static int estimateBytes(Key key, TableMetadata metadata)
+    /**
+     * The metadata in a file, and views of it.
+     *
+     * @param bytes roughly how much memory they take
+     */
+    private record Kept(TableMetadata metadata, HashMap<String, TableMetadata> views, long bytes)
     {
-        // rough sizes of the parsed objects: a snapshot with its summary, a field, a ref, an entry of the metadata log
-        long fields = metadata.schemas().stream().mapToLong(schema -> schema.columns().size()).sum();
-        long bytes = 4096 + 2048L * metadata.snapshots().size() + 512 * fields + 128L * metadata.refs().size() + 256L * metadata.previousFiles().size();
-        return toIntExact(Math.min(bytes, Integer.MAX_VALUE));
-    }
+        Kept(TableMetadata metadata)
+        {
+            this(metadata, HashMap.empty(), bytes(metadata, 2048));
+        }
 
-    private record Key(String location, String derivation) {}
+        Kept with(String derivation, TableMetadata view)
+        {
+            // it shares the snapshots
+            return new Kept(metadata, views.put(derivation, view), bytes + bytes(view, 128));
+        }
+
+        private static long bytes(TableMetadata metadata, long snapshotBytes)
+        {
+            // rough sizes of the parsed objects: a snapshot with its summary, a field, a ref, an entry of the metadata log
+            long fields = metadata.schemas().stream().mapToLong(schema -> schema.columns().size()).sum();
+            return 4096 + snapshotBytes * metadata.snapshots().size() + 512 * fields + 128L * metadata.refs().size() + 256L * metadata.previousFiles().size();
+        }
+    }
 }

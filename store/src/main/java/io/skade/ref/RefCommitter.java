@@ -305,7 +305,7 @@ public final class RefCommitter
 
     private void replaced(FileIO io, TablePointer pointer, TableMetadata before, TableMetadata after)
     {
-        files.replaced(pointer.metadataLocation());
+        files.replaced(pointer.metadataLocation(), after);
         deleteRemovedMetadataFiles(io, before, after);
     }
 

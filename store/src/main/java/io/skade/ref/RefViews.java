@@ -78,7 +78,7 @@ public final class RefViews
         if (branch.equals(MAIN_BRANCH)) {
             return metadata;
         }
-        return files.derived(metadata.metadataFileLocation(), "branch " + branch, () -> {
+        return files.derived(metadata, "branch " + branch, () -> {
             checkReadable(target, branch, metadata.snapshot(ref.snapshotId()));
             return viewBranch(metadata, branch);
         });
@@ -135,7 +135,7 @@ public final class RefViews
     {
         Snapshot snapshot = metadata.snapshot(snapshotId);
         checkArgument(snapshot != null, "Snapshot does not exist: %s", snapshotId);
-        return files.derived(metadata.metadataFileLocation(), "snapshot " + snapshotId, () -> {
+        return files.derived(metadata, "snapshot " + snapshotId, () -> {
             TableMetadata view = TableMetadataParser.fromJson(metadata.metadataFileLocation(), snapshotJson(io, metadata, snapshot));
             if (metadata.encryptionKeys().isEmpty()) {
                 return view;

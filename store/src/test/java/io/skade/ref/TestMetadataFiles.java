@@ -111,6 +111,56 @@ class TestMetadataFiles
                 .hasMessage("Failed to open input stream for file: %s", location);
     }
 
+    /**
+     * What was asked for often kept the place of what replaced it: after some commits each read of a big table read its file.
+     */
+    @Test
+    void testTheNewestVersionIsKept()
+            throws IOException
+    {
+        MetadataFiles small = new MetadataFiles(20_000);
+        TableMetadata metadata = write(small, metadata(ImmutableMap.of()), 0);
+        for (int version = 1; version < 20; version++) {
+            TableMetadata next = write(small, metadata, version);
+            small.replaced(metadata.metadataFileLocation(), next);
+            Files.delete(Path.of(next.metadataFileLocation()));
+            for (int read = 0; read < 10; read++) {
+                assertThat(small.read(io, next.metadataFileLocation())).isSameAs(next);
+            }
+            metadata = next;
+        }
+    }
+
+    @Test
+    void testAReplacedVersionIsFoundWhileItIsUsed()
+            throws IOException
+    {
+        TableMetadata before = write(files, metadata(ImmutableMap.of()), 0);
+        TableMetadata next = write(files, before, 1);
+        files.replaced(before.metadataFileLocation(), next);
+        Files.delete(Path.of(before.metadataFileLocation()));
+        assertThat(files.read(io, before.metadataFileLocation())).isSameAs(before);
+        assertThat(files.read(io, next.metadataFileLocation())).isSameAs(next);
+        assertThat(files.getSize()).isEqualTo(1);
+    }
+
+    @Test
+    void testViewsAreKeptWithTheirTable()
+    {
+        TableMetadata metadata = write(files, metadata(ImmutableMap.of()), 0);
+        TableMetadata view = TableMetadata.buildFrom(metadata).setProperties(ImmutableMap.of("view", "yes")).build();
+        long bytes = files.getSizeBytes();
+        assertThat(files.derived(metadata, "view", () -> view)).isSameAs(view);
+        assertThat(files.derived(metadata, "view", () -> {
+            throw new AssertionError("derived again");
+        })).isSameAs(view);
+        assertThat(files.derived(metadata, "other", () -> metadata)).isSameAs(metadata);
+        assertThat(files.getSizeBytes()).isGreaterThan(bytes);
+        files.replaced(metadata.metadataFileLocation(), write(files, metadata, 1));
+        assertThat(files.getSizeBytes()).isEqualTo(bytes);
+        assertThat(files.derived(metadata, "view", () -> metadata)).isSameAs(metadata);
+    }
+
     @Test
     void testNothingIsKeptWithoutRoom()
     {
