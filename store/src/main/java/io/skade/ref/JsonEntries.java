@@ -16,7 +16,6 @@ package io.skade.ref;
 import com.google.common.collect.ImmutableList;
 
 import java.io.ByteArrayOutputStream;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
@@ -25,21 +24,20 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 /**
- * A JSON array or object as bytes, of which most entries stand in the next version of it as well.
+ * A field with a JSON array or object as bytes, of which most entries stand in the next version of it as well.
  *
- * @param start what stands before the first entry
+ * @param start where the first entry begins in {@code bytes}
  * @param entries what the entries were made of
- * @param bytes the entries, with what separates them
- * @param ends where each of them ends in {@code bytes}
+ * @param bytes the field, of which the last byte ends the array or object
+ * @param ends where each of the entries ends in {@code bytes}
  */
-record JsonEntries<E>(byte[] start, List<E> entries, byte[] bytes, int[] ends, byte end)
+record JsonEntries<E>(int start, List<E> entries, byte[] bytes, int[] ends)
 {
     // more that are gone in one place are written again
     private static final int MAX_DROPPED = 4;
 
     JsonEntries
     {
-        requireNonNull(start, "start is null");
         entries = ImmutableList.copyOf(entries);
         requireNonNull(bytes, "bytes is null");
         requireNonNull(ends, "ends is null");
@@ -47,7 +45,7 @@ record JsonEntries<E>(byte[] start, List<E> entries, byte[] bytes, int[] ends, b
 
     static <E> JsonEntries<E> empty(String start, char end)
     {
-        return new JsonEntries<>(start.getBytes(UTF_8), ImmutableList.of(), new byte[0], new int[0], (byte) end);
+        return new JsonEntries<>(start.length(), ImmutableList.of(), (start + end).getBytes(UTF_8), new int[0]);
     }
 
     /**
@@ -58,7 +56,11 @@ record JsonEntries<E>(byte[] start, List<E> entries, byte[] bytes, int[] ends, b
      */
     JsonEntries<E> with(List<E> next, BiPredicate<E, E> isSame, Function<E, byte[]> writer)
     {
+        if (next.size() == entries.size() && countSame(0, next, 0, isSame) == next.size()) {
+            return this;
+        }
         ByteArrayOutputStream out = new ByteArrayOutputStream(bytes.length + 256);
+        out.write(bytes, 0, start);
         int[] nextEnds = new int[next.size()];
         int position = 0;
         int i = 0;
@@ -73,34 +75,40 @@ record JsonEntries<E>(byte[] start, List<E> entries, byte[] bytes, int[] ends, b
                 i++;
                 continue;
             }
-            int from = found == 0 ? 0 : ends[found - 1] + 1;
+            int from = found == 0 ? start : ends[found - 1] + 1;
             int shift = out.size() - from;
-            position = found;
-            while (i < next.size() && position < ends.length && isSame.test(entries.get(position), next.get(i))) {
-                nextEnds[i] = ends[position] + shift;
-                position++;
-                i++;
+            int count = countSame(found, next, i, isSame);
+            for (int j = 0; j < count; j++) {
+                nextEnds[i + j] = ends[found + j] + shift;
             }
+            i += count;
+            position = found + count;
             out.write(bytes, from, ends[position - 1] - from);
         }
-        return new JsonEntries<>(start, next, out.toByteArray(), nextEnds, end);
+        out.write(bytes[bytes.length - 1]);
+        return new JsonEntries<>(start, next, out.toByteArray(), nextEnds);
+    }
+
+    /**
+     * How many entries are the same as those of {@code next}, one after the other.
+     */
+    private int countSame(int position, List<E> next, int nextPosition, BiPredicate<E, E> isSame)
+    {
+        int most = Math.min(entries.size() - position, next.size() - nextPosition);
+        int count = 0;
+        while (count < most && isSame.test(entries.get(position + count), next.get(nextPosition + count))) {
+            count++;
+        }
+        return count;
     }
 
     private int find(int position, E entry, BiPredicate<E, E> isSame)
     {
-        for (int candidate = position; candidate < Math.min(position + MAX_DROPPED, ends.length); candidate++) {
+        for (int candidate = position; candidate < Math.min(position + MAX_DROPPED, entries.size()); candidate++) {
             if (isSame.test(entries.get(candidate), entry)) {
                 return candidate;
             }
         }
         return -1;
-    }
-
-    byte[] toByteArray()
-    {
-        byte[] whole = Arrays.copyOf(start, start.length + bytes.length + 1);
-        System.arraycopy(bytes, 0, whole, start.length, bytes.length);
-        whole[whole.length - 1] = end;
-        return whole;
     }
 }

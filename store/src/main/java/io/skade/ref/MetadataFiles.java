@@ -98,8 +98,7 @@ public final class MetadataFiles
                 .build();
         this.renderings = Caffeine.newBuilder()
                 .maximumWeight(maxSizeBytes / 4)
-                // the lists of refs and of old files are in it twice
-                .weigher((String _, Rendering rendering) -> 2 * rendering.length())
+                .weigher((String _, Rendering rendering) -> rendering.length())
                 .executor(Runnable::run)
                 .build();
     }
@@ -306,7 +305,10 @@ public final class MetadataFiles
             replaced.put(location, kept.metadata());
             cache.invalidate(location);
         }
-        cache.asMap().putIfAbsent(next.metadataFileLocation(), new Kept(next));
+        // unless that was replaced meanwhile
+        if (replaced.getIfPresent(next.metadataFileLocation()) == null) {
+            cache.asMap().putIfAbsent(next.metadataFileLocation(), new Kept(next));
+        }
     }
 
     /**

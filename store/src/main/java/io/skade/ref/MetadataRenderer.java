@@ -209,9 +209,9 @@ final class MetadataRenderer
             parts.set(i, switch (before.fields().get(i)) {
                 case LAST_UPDATED -> renderNumber(LAST_UPDATED, metadata.lastUpdatedMillis());
                 case CURRENT_SNAPSHOT -> renderNumber(CURRENT_SNAPSHOT, metadata.currentSnapshot().snapshotId());
-                case REFS -> lists.refs().toByteArray();
-                case SNAPSHOT_LOG -> lists.snapshotLog().toByteArray();
-                case METADATA_LOG -> lists.metadataLog().toByteArray();
+                case REFS -> lists.refs().bytes();
+                case SNAPSHOT_LOG -> lists.snapshotLog().bytes();
+                case METADATA_LOG -> lists.metadataLog().bytes();
                 default -> part;
             });
         }
@@ -220,7 +220,7 @@ final class MetadataRenderer
 
     private static byte[] renderNumber(String field, long value)
     {
-        return ",\"%s\":%s".formatted(field, value).getBytes(UTF_8);
+        return (",\"" + field + "\":" + value).getBytes(UTF_8);
     }
 
     private static byte[] renderRef(Map.Entry<String, SnapshotRef> ref)

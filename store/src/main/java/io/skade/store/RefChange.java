@@ -14,7 +14,6 @@
 package io.skade.store;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.PeekingIterator;
 import org.apache.iceberg.SnapshotRef;
 
 import java.util.ArrayList;
@@ -23,7 +22,6 @@ import java.util.Map;
 import java.util.Optional;
 
 import static com.google.common.base.Preconditions.checkArgument;
-import static com.google.common.collect.Iterators.peekingIterator;
 import static java.util.Comparator.comparing;
 import static java.util.Objects.requireNonNull;
 
@@ -68,26 +66,6 @@ public record RefChange(String ref, Optional<SnapshotRef> before, Optional<Snaps
         }
         changes.sort(comparing(RefChange::ref));
         return ImmutableList.copyOf(changes);
-    }
-
-    /**
-     * The same of refs that are in the order of their names. Hashes no name.
-     */
-    static List<RefChange> betweenOrdered(Map<String, SnapshotRef> before, Map<String, SnapshotRef> after)
-    {
-        ImmutableList.Builder<RefChange> changes = ImmutableList.builder();
-        PeekingIterator<Map.Entry<String, SnapshotRef>> olds = peekingIterator(before.entrySet().iterator());
-        PeekingIterator<Map.Entry<String, SnapshotRef>> news = peekingIterator(after.entrySet().iterator());
-        while (olds.hasNext() || news.hasNext()) {
-            int order = olds.hasNext() && news.hasNext() ? olds.peek().getKey().compareTo(news.peek().getKey()) : olds.hasNext() ? -1 : 1;
-            String name = order <= 0 ? olds.peek().getKey() : news.peek().getKey();
-            Optional<SnapshotRef> old = order <= 0 ? Optional.of(olds.next().getValue()) : Optional.empty();
-            Optional<SnapshotRef> next = order >= 0 ? Optional.of(news.next().getValue()) : Optional.empty();
-            if (!old.equals(next)) {
-                changes.add(new RefChange(name, old, next));
-            }
-        }
-        return changes.build();
     }
 
     public RefChangeKind kind()

@@ -610,7 +610,7 @@ public final class RocksDbPointerStore
     private static void putRefs(WriteBatch batch, TableIdentifier name, Map<String, SnapshotRef> before, Map<String, SnapshotRef> after)
             throws RocksDBException
     {
-        for (RefChange change : RefChange.betweenOrdered(before, after)) {
+        for (RefChange change : RefChange.between(before, after)) {
             byte[] key = StoreFormat.refKey(name, change.ref());
             if (change.after().isPresent()) {
                 batch.put(key, StoreFormat.refValue(change.after().get()));

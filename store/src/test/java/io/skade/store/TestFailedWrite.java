@@ -18,8 +18,6 @@ import io.skade.store.CommitResult.Committed;
 import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
@@ -47,7 +45,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Writes that fail now and then, played by a process that may not write long files: when RocksDB is opened again, it begins a new one.
  */
-@DisabledOnOs(OS.WINDOWS)
 class TestFailedWrite
 {
     private static final List<String> SHORT_FILES = ImmutableList.of("bash", "-c", "ulimit -f 128; exec \"$@\"", "bash");

@@ -17,8 +17,6 @@ import com.google.common.collect.ImmutableList;
 import io.airlift.log.Logger;
 import org.apache.iceberg.exceptions.CommitStateUnknownException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -46,7 +44,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * A process that may open 256 files.
  */
-@DisabledOnOs(OS.WINDOWS)
 class TestOpenFiles
 {
     private static final List<String> FEW_FILES = ImmutableList.of("bash", "-c", "ulimit -n 256; exec \"$@\"", "bash");

@@ -16,10 +16,12 @@ package io.skade.store;
 import org.apache.iceberg.SnapshotRef;
 import org.junit.jupiter.api.Test;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
+import static java.util.Comparator.comparing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class TestRefChange
@@ -31,12 +33,13 @@ class TestRefChange
         for (int round = 0; round < 1_000; round++) {
             Map<String, SnapshotRef> before = refs(random);
             Map<String, SnapshotRef> after = refs(random);
-            assertThat(RefChange.betweenOrdered(before, after)).isEqualTo(RefChange.between(before, after));
+            List<RefChange> changes = RefChange.between(before, after);
+            assertThat(changes).isSortedAccordingTo(comparing(RefChange::ref));
             Map<String, SnapshotRef> changed = new TreeMap<>(before);
-            RefChange.betweenOrdered(before, after).forEach(change -> change.after().ifPresentOrElse(ref -> changed.put(change.ref(), ref), () -> changed.remove(change.ref())));
+            changes.forEach(change -> change.after().ifPresentOrElse(ref -> changed.put(change.ref(), ref), () -> changed.remove(change.ref())));
             assertThat(changed).isEqualTo(after);
         }
-        assertThat(RefChange.betweenOrdered(Map.of(), Map.of())).isEmpty();
+        assertThat(RefChange.between(Map.of(), Map.of())).isEmpty();
     }
 
     private static Map<String, SnapshotRef> refs(Random random)
