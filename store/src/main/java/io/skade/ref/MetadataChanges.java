@@ -16,6 +16,7 @@ package io.skade.ref;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.common.collect.ImmutableMap;
+import io.skade.store.RefChange;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.RetryableValidationException;
 import org.apache.iceberg.Snapshot;
@@ -81,9 +82,9 @@ final class MetadataChanges
     }
 
     @Override
-    public boolean mayMoveProtected(TableMetadata before)
+    public boolean mayMoveProtected(RefChange move, TableMetadata before, TableMetadata after)
     {
-        return changes().areRewrite();
+        return ProtectedRefs.isForward(move, before, after);
     }
 
     private MetadataUpdates changes()

@@ -17,9 +17,6 @@ import com.google.common.collect.ImmutableList;
 import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.Snapshot;
-import org.apache.iceberg.SnapshotRef;
-import org.apache.iceberg.TableMetadata;
-import org.apache.iceberg.util.SnapshotUtil;
 
 import java.util.List;
 import java.util.Objects;
@@ -65,49 +62,6 @@ record MetadataUpdates(List<MetadataUpdate> list)
             return "set_ref";
         }
         return "set_statistics";
-    }
-
-    /**
-     * Whether all that they do to refs and their protection is to take {@code main} to an added snapshot that holds the rows of its parent in other files.
-     */
-    boolean areRewrite()
-    {
-        List<Snapshot> added = addedSnapshots();
-        return !added.isEmpty() &&
-                added.stream().allMatch(snapshot -> DataOperations.REPLACE.equals(snapshot.operation())) &&
-                list.stream().allMatch(update -> keepsProtection(update) && (!(update instanceof MetadataUpdate.SetSnapshotRef ref) ||
-                        (isMain(ref) && added.stream().anyMatch(snapshot -> snapshot.snapshotId() == ref.snapshotId()))));
-    }
-
-    /**
-     * Whether all that they do to refs is to take branches of {@code before} to descendants that the table has already.
-     */
-    boolean areFastForward(TableMetadata before)
-    {
-        return has(MetadataUpdate.SetSnapshotRef.class) &&
-                addedSnapshots().isEmpty() &&
-                list.stream().allMatch(update -> keepsProtection(update) && (!(update instanceof MetadataUpdate.SetSnapshotRef ref) || isFastForward(before, ref)));
-    }
-
-    private static boolean isFastForward(TableMetadata before, MetadataUpdate.SetSnapshotRef update)
-    {
-        SnapshotRef ref = before.ref(update.name());
-        return ref != null &&
-                ref.isBranch() &&
-                update.type().equalsIgnoreCase(ref.type().name()) &&
-                Objects.equals(update.minSnapshotsToKeep(), ref.minSnapshotsToKeep()) &&
-                Objects.equals(update.maxSnapshotAgeMs(), ref.maxSnapshotAgeMs()) &&
-                Objects.equals(update.maxRefAgeMs(), ref.maxRefAgeMs()) &&
-                before.snapshot(update.snapshotId()) != null &&
-                SnapshotUtil.isAncestorOf(update.snapshotId(), ref.snapshotId(), before::snapshot);
-    }
-
-    private static boolean keepsProtection(MetadataUpdate update)
-    {
-        return switch (update) {
-            case MetadataUpdate.SetProperties _, MetadataUpdate.RemoveProperties _, MetadataUpdate.RemoveSnapshotRef _, MetadataUpdate.RemoveSnapshots _ -> false;
-            default -> true;
-        };
     }
 
     static boolean isMain(MetadataUpdate update)

@@ -16,6 +16,10 @@ package io.skade.ref;
 import com.google.common.base.Joiner;
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableSortedSet;
+import io.skade.store.RefChange;
+import org.apache.iceberg.DataOperations;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
 
 import java.net.URLDecoder;
@@ -46,6 +50,41 @@ public final class ProtectedRefs
         return Splitter.on(',').omitEmptyStrings().splitToStream(properties.getOrDefault(PROPERTY, ""))
                 .map(ProtectedRefs::decode)
                 .collect(toImmutableSet());
+    }
+
+    /**
+     * Whether a branch only goes forward: over snapshots that the table had before, as a fast-forward does, or over added ones that hold the rows of their
+     * parents in other files.
+     */
+    static boolean isForward(RefChange move, TableMetadata before, TableMetadata after)
+    {
+        if (move.before().isEmpty() || move.after().isEmpty()) {
+            return false;
+        }
+        SnapshotRef from = move.before().get();
+        SnapshotRef to = move.after().get();
+        if (!to.equals(SnapshotRef.builderFrom(from, to.snapshotId()).build())) {
+            return false;
+        }
+        Long id = to.snapshotId();
+        while (id != null && id != from.snapshotId()) {
+            Snapshot old = before.snapshot(id);
+            // one that is removed by the same change counts as it was
+            Snapshot snapshot = after.snapshot(id) == null ? old : after.snapshot(id);
+            if (snapshot == null || !(isSame(snapshot, old) || DataOperations.REPLACE.equals(snapshot.operation()))) {
+                return false;
+            }
+            id = snapshot.parentId();
+        }
+        return id != null;
+    }
+
+    /**
+     * An id may have been given to another snapshot.
+     */
+    private static boolean isSame(Snapshot snapshot, Snapshot old)
+    {
+        return snapshot == old || (snapshot.equals(old) && snapshot.manifestListLocation() != null && snapshot.manifestListLocation().equals(old.manifestListLocation()));
     }
 
     private static String decode(String name)

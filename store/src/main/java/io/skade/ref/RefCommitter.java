@@ -423,15 +423,15 @@ public final class RefCommitter
 
     private static void checkProtected(Step step)
     {
-        Set<String> protectedRefs = ProtectedRefs.of(step.before());
-        if (step.update().mayMoveProtected(step.before())) {
+        if (step.update().mayMoveProtected()) {
             return;
         }
+        Set<String> protectedRefs = ProtectedRefs.of(step.before());
         if (!protectedRefs.equals(ProtectedRefs.of(step.after()))) {
             throw new RefRefusedException(PROTECTED, "Cannot change the property %s of %s: only protect_ref and unprotect_ref do", ProtectedRefs.PROPERTY, step.name());
         }
         for (RefChange change : step.refChanges()) {
-            if (protectedRefs.contains(change.ref())) {
+            if (protectedRefs.contains(change.ref()) && !step.update().mayMoveProtected(change, step.before(), step.after())) {
                 throw new RefRefusedException(
                         PROTECTED,
                         "Cannot change %s of %s by %s: it is protected, only publish_branch and fast_forward move it",

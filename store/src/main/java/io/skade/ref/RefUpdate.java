@@ -13,6 +13,7 @@
  */
 package io.skade.ref;
 
+import io.skade.store.RefChange;
 import org.apache.iceberg.TableMetadata;
 
 /**
@@ -50,9 +51,20 @@ public interface RefUpdate
     }
 
     /**
-     * Whether the change may move a ref that is protected on {@code before}.
+     * Whether the change may do anything to protected refs, and to which refs are protected.
      */
-    default boolean mayMoveProtected(TableMetadata before)
+    default boolean mayMoveProtected()
+    {
+        return false;
+    }
+
+    /**
+     * Whether what the change did to a protected ref is allowed, if it may not do everything.
+     *
+     * @param before the metadata that the change was applied to
+     * @param after what {@link #apply} made of it
+     */
+    default boolean mayMoveProtected(RefChange move, TableMetadata before, TableMetadata after)
     {
         return false;
     }

@@ -18,6 +18,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
 import com.google.common.primitives.Ints;
+import io.skade.store.RefChange;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
@@ -727,7 +728,7 @@ public final class RefUpdates
         }
 
         @Override
-        public boolean mayMoveProtected(TableMetadata before)
+        public boolean mayMoveProtected()
         {
             return movesProtected;
         }
@@ -758,9 +759,15 @@ public final class RefUpdates
         }
 
         @Override
-        public boolean mayMoveProtected(TableMetadata before)
+        public boolean mayMoveProtected()
         {
-            return update.mayMoveProtected(before);
+            return update.mayMoveProtected();
+        }
+
+        @Override
+        public boolean mayMoveProtected(RefChange move, TableMetadata before, TableMetadata after)
+        {
+            return update.mayMoveProtected(move, before, after);
         }
 
         @Override

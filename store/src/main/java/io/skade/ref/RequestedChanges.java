@@ -14,6 +14,7 @@
 package io.skade.ref;
 
 import com.google.common.collect.ImmutableList;
+import io.skade.store.RefChange;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.RetryableValidationException;
 import org.apache.iceberg.TableMetadata;
@@ -71,8 +72,8 @@ public final class RequestedChanges
     }
 
     @Override
-    public boolean mayMoveProtected(TableMetadata before)
+    public boolean mayMoveProtected(RefChange move, TableMetadata before, TableMetadata after)
     {
-        return updates.areRewrite() || updates.areFastForward(before);
+        return ProtectedRefs.isForward(move, before, after);
     }
 }

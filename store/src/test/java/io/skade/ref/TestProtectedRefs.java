@@ -13,6 +13,7 @@
  */
 package io.skade.ref;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import io.skade.ref.RefUpdates.IfExists;
@@ -23,8 +24,18 @@ import io.skade.store.InterceptedPointerStore;
 import io.skade.store.LogEntry.TableChange;
 import io.skade.store.TablePointer;
 import org.apache.iceberg.DataFile;
+import org.apache.iceberg.DataOperations;
+import org.apache.iceberg.MetadataUpdate;
+import org.apache.iceberg.MetadataUpdate.AddSnapshot;
+import org.apache.iceberg.MetadataUpdate.RemoveProperties;
+import org.apache.iceberg.MetadataUpdate.RemoveSnapshotRef;
+import org.apache.iceberg.MetadataUpdate.RemoveSnapshots;
+import org.apache.iceberg.MetadataUpdate.SetProperties;
+import org.apache.iceberg.MetadataUpdate.SetSnapshotRef;
+import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.SnapshotRefType;
 import org.apache.iceberg.Table;
+import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.Transaction;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,10 +200,74 @@ class TestProtectedRefs
         assertRefused("Cannot change the property skade.protected-refs of db.t: only protect_ref and unprotect_ref do", properties::commitTransaction);
         Transaction refs = rewrite();
         refs.manageSnapshots().removeBranch("release").commit();
-        assertProtected("main", "replace", refs::commitTransaction);
+        assertProtected("release", "replace", refs::commitTransaction);
         Transaction rollback = rewrite();
         rollback.manageSnapshots().setCurrentSnapshot(first).commit();
         assertProtected("main", "replace", rollback::commitTransaction);
+    }
+
+    /**
+     * What another process asks for is judged by what becomes of each protected branch, whatever else it asks for.
+     */
+    @Test
+    void testRequestedMoves()
+    {
+        long main = lake.snapshotId(T, "main");
+        long dev = lake.snapshotId(T, "dev");
+        append(lake.loadBranch(T, "audit"));
+        long audit = lake.snapshotId(T, "audit");
+        assertProtected("main", "set_ref", () -> request(setBranch("main", first)));
+        assertProtected("release", "set_ref", () -> request(setBranch("main", dev), setBranch("release", first)));
+        assertProtected("main", "set_ref", () -> request(setBranch("main", dev), setBranch("main", first)));
+        assertProtected("main", "set_ref", () -> request(new SetSnapshotRef("main", main, SnapshotRefType.BRANCH, 5, null, null)));
+        assertProtected("main", "set_ref", () -> request(new SetSnapshotRef("main", dev, SnapshotRefType.BRANCH, null, null, 5L)));
+        assertProtected("release", "set_ref", () -> request(new SetSnapshotRef("release", dev, SnapshotRefType.TAG, null, null, null)));
+        assertProtected("release", "set_ref", () -> request(new RemoveSnapshotRef("release")));
+        assertRefused(
+                "Cannot change the property skade.protected-refs of db.t: only protect_ref and unprotect_ref do",
+                () -> request(setBranch("main", dev), new SetProperties(ImmutableMap.of(ProtectedRefs.PROPERTY, "release"))));
+        assertRefused(
+                "Cannot change the property skade.protected-refs of db.t: only protect_ref and unprotect_ref do",
+                () -> request(setBranch("main", dev), new RemoveProperties(ImmutableSet.of(ProtectedRefs.PROPERTY))));
+
+        // a rewrite that begins before main
+        assertProtected("main", "replace", () -> request(rewriteOf(first, 7), setBranch("main", 7)));
+        // not the snapshot that had this id before
+        assertProtected("main", "append", () -> request(new RemoveSnapshotRef("dev"), new RemoveSnapshots(dev), added(main, dev, "append"), setBranch("main", dev)));
+
+        // forward, with whatever else
+        request(setBranch("main", dev), new SetSnapshotRef("v1", dev, SnapshotRefType.TAG, null, null, null), new RemoveSnapshotRef("dev"), new SetProperties(ImmutableMap.of("a", "b")));
+        assertThat(lake.snapshotId(T, "main")).isEqualTo(dev);
+        assertThat(lake.refs(T)).containsOnlyKeys("main", "release", "audit", "v1");
+        // a rewrite of another branch is none of main
+        assertProtected("main", "replace", () -> request(rewriteOf(audit, 7), setBranch("main", 7)));
+        request(rewriteOf(dev, 7), setBranch("main", 7), new RemoveSnapshotRef("audit"));
+        assertThat(lake.snapshotId(T, "main")).isEqualTo(7);
+        assertThat(ProtectedRefs.of(lake.metadata(T))).containsExactlyInAnyOrder("main", "release");
+    }
+
+    private void request(MetadataUpdate... updates)
+    {
+        lake.commit(T, new RequestedChanges(ImmutableList.of(), ImmutableList.copyOf(updates)));
+    }
+
+    private static MetadataUpdate setBranch(String name, long snapshotId)
+    {
+        return new SetSnapshotRef(name, snapshotId, SnapshotRefType.BRANCH, null, null, null);
+    }
+
+    private MetadataUpdate rewriteOf(long parent, long snapshotId)
+    {
+        return added(parent, snapshotId, DataOperations.REPLACE);
+    }
+
+    private MetadataUpdate added(long parent, long snapshotId, String operation)
+    {
+        TableMetadata metadata = lake.metadata(T);
+        return new AddSnapshot(SnapshotParser.fromJson(
+                """
+                {"snapshot-id": %s, "parent-snapshot-id": %s, "sequence-number": %s, "timestamp-ms": %s, "manifest-list": "/snap-%s.avro", "summary": {"operation": "%s"}}
+                """.formatted(snapshotId, parent, metadata.lastSequenceNumber() + 1, metadata.lastUpdatedMillis(), snapshotId, operation)));
     }
 
     private Transaction rewrite()

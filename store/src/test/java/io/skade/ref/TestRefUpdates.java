@@ -656,7 +656,7 @@ class TestRefUpdates
                 .buildOrThrow();
         updates.forEach((operation, update) -> {
             assertThat(update.operation(metadata)).isEqualTo(operation);
-            assertThat(update.mayMoveProtected(metadata)).as(operation).isFalse();
+            assertThat(update.mayMoveProtected()).as(operation).isFalse();
         });
         Map<String, RefUpdate> movesProtected = ImmutableMap.of(
                 "fast_forward", fastForward("b", FROM_MAIN, OptionalLong.empty()),
@@ -665,7 +665,7 @@ class TestRefUpdates
                 "unprotect_ref", unprotect("b"));
         movesProtected.forEach((operation, update) -> {
             assertThat(update.operation(metadata)).isEqualTo(operation);
-            assertThat(update.mayMoveProtected(metadata)).as(operation).isTrue();
+            assertThat(update.mayMoveProtected()).as(operation).isTrue();
         });
         assertThat(publishAndDropBranch("b", "c", FAST_FORWARD, OptionalLong.empty()).operation(metadata)).isEqualTo("publish_branch");
     }
