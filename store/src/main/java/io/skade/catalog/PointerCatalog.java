@@ -170,6 +170,17 @@ public final class PointerCatalog
     }
 
     /**
+     * Creates a table.
+     *
+     * @return the metadata as read from its file
+     * @throws RuntimeException as {@link RefCommitter#create}
+     */
+    public TableMetadata createTable(TableIdentifier identifier, TableMetadata metadata)
+    {
+        return committer.create(io, author, identifier, metadata);
+    }
+
+    /**
      * @throws RefRefusedException if the table has protected branches; nothing was changed
      */
     @Override

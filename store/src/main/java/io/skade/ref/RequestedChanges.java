@@ -17,11 +17,20 @@ import com.google.common.collect.ImmutableList;
 import io.skade.store.RefChange;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.RetryableValidationException;
+import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.UpdateRequirement;
+import org.apache.iceberg.catalog.TableIdentifier;
 import org.apache.iceberg.exceptions.CommitFailedException;
+import org.apache.iceberg.exceptions.ValidationException;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+
+import static com.google.common.base.Preconditions.checkArgument;
+import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
 
 /**
  * Metadata updates that another process asks for, under the requirements that it has checked its work against.
@@ -46,6 +55,7 @@ public final class RequestedChanges
 
     /**
      * @throws RefRefusedException if a new ref would have a name that is no name of a ref
+     * @throws ValidationException if an update cannot be applied to any table, or to none with this content
      * @throws CommitFailedException if the table does not meet a requirement, or is past what an update was made for
      */
     @Override
@@ -54,15 +64,64 @@ public final class RequestedChanges
         TableMetadata base = target.metadata();
         requirements.forEach(requirement -> requirement.validate(base));
         updates.refs().filter(ref -> base.ref(ref) == null).forEach(RefNames::check);
-        TableMetadata.Builder builder = TableMetadata.buildFrom(base);
+        TableMetadata next = build(target.name(), TableMetadata.buildFrom(base));
+        ValidationException.check(base.uuid() == null || base.uuid().equals(next.uuid()), "Cannot change the uuid of %s", target.name());
+        return next.changes().isEmpty() ? base : next;
+    }
+
+    /**
+     * The metadata of a new table.
+     *
+     * @throws IllegalArgumentException if there are requirements that a table cannot meet before it is there
+     * @throws RefRefusedException if a ref has a name that is no name of a ref
+     * @throws ValidationException if the updates do not make a table
+     */
+    public TableMetadata create(TableIdentifier name)
+    {
+        checkArgument(requirements.stream().allMatch(UpdateRequirement.AssertTableDoesNotExist.class::isInstance), "Invalid requirements of a new table %s: only that it does not exist can be one", name);
+        updates.refs().forEach(RefNames::check);
+        TableMetadata.Builder builder = updates.list().stream()
+                .filter(MetadataUpdate.UpgradeFormatVersion.class::isInstance)
+                .map(update -> ((MetadataUpdate.UpgradeFormatVersion) update).formatVersion())
+                .findFirst()
+                .map(TableMetadata::buildFromEmpty)
+                .orElseGet(TableMetadata::buildFromEmpty);
+        return build(name, builder);
+    }
+
+    private TableMetadata build(TableIdentifier name, TableMetadata.Builder builder)
+    {
+        TableMetadata next;
         try {
             updates.list().forEach(update -> update.applyTo(builder));
+            next = builder.build();
         }
         catch (RetryableValidationException e) {
-            throw new CommitFailedException(e, "Cannot commit: %s was changed since the commit was built: %s", target.name(), e.getMessage());
+            throw new CommitFailedException(e, "Cannot commit: %s was changed since the commit was built: %s", name, e.getMessage());
         }
-        TableMetadata next = builder.build();
-        return next.changes().isEmpty() ? base : next;
+        catch (NullPointerException e) {
+            // Iceberg's builder does not check every id
+            throw new ValidationException(e, "Cannot commit to %s: an update needs a schema, partition spec or sort order that is not there", name);
+        }
+        ValidationException.check(next != null, "Cannot create %s: there are no updates", name);
+        if (updates.refs().anyMatch(MAIN_BRANCH::equals) && next.ref(MAIN_BRANCH) != null && next.ref(MAIN_BRANCH).isTag()) {
+            throw new RefRefusedException(INVALID_VALUE, "Cannot make main of %s a tag: main is a branch", name);
+        }
+        updates.addedSnapshots().forEach(snapshot -> ValidationException.check(!isOwnAncestor(snapshot, next), "Cannot add snapshot %s to %s: it is its own ancestor", snapshot.snapshotId(), name));
+        return next;
+    }
+
+    private static boolean isOwnAncestor(Snapshot snapshot, TableMetadata metadata)
+    {
+        Set<Long> seen = new HashSet<>();
+        Snapshot ancestor = snapshot;
+        while (ancestor != null && ancestor.parentId() != null) {
+            if (!seen.add(ancestor.snapshotId())) {
+                return true;
+            }
+            ancestor = metadata.snapshot(ancestor.parentId());
+        }
+        return false;
     }
 
     @Override

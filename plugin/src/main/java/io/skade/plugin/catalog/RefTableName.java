@@ -116,8 +116,12 @@ public sealed interface RefTableName
      */
     static void checkName(SchemaTableName name)
     {
-        if (!isPlain(name) || isReserved(name)) {
+        String table = name.getTableName();
+        if (!isPlain(name) || table.chars().anyMatch(Character::isISOControl)) {
             throw new TrinoException(INVALID_ARGUMENTS, "Invalid name of a table or view: it contains '@', '$' or a control character: %s".formatted(name));
+        }
+        if (table.codePoints().anyMatch(point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE)) {
+            throw new TrinoException(INVALID_ARGUMENTS, "Invalid name of a table or view: it is not well-formed Unicode");
         }
     }
 

@@ -41,6 +41,8 @@ import org.apache.iceberg.exceptions.UnprocessableEntityException;
 import org.apache.iceberg.exceptions.ValidationException;
 import org.apache.iceberg.rest.responses.ErrorResponse;
 
+import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
 import java.util.Objects;
 
 /**
@@ -80,6 +82,7 @@ final class RestErrors
             case RefRefusedException refused when refused.reason() == RefRefusedException.Reason.PROTECTED -> error(403, ForbiddenException.class, failure);
             case BadRequestException _, RefRefusedException _ -> error(400, BadRequestException.class, failure);
             case ValidationException _, IllegalArgumentException _ -> error(400, failure);
+            case StoreException store when store.getCause() instanceof UncheckedIOException io && io.getCause() instanceof CharacterCodingException -> error(400, BadRequestException.class, failure);
             case StoreException _ -> error(503, ServiceUnavailableException.class, failure);
             case TrinoException user when user.getErrorCode().getType() == ErrorType.USER_ERROR -> error(400, BadRequestException.class, failure);
             case WebApplicationException web -> error(web.getResponse().getStatus(), failure);

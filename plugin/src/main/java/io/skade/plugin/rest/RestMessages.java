@@ -14,7 +14,11 @@
 package io.skade.plugin.rest;
 
 import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.annotation.PropertyAccessor;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
@@ -24,6 +28,7 @@ import jakarta.ws.rs.core.MultivaluedMap;
 import jakarta.ws.rs.ext.MessageBodyReader;
 import jakarta.ws.rs.ext.MessageBodyWriter;
 import org.apache.iceberg.exceptions.BadRequestException;
+import org.apache.iceberg.exceptions.UnprocessableEntityException;
 import org.apache.iceberg.rest.RESTMessage;
 import org.apache.iceberg.rest.RESTSerializers;
 
@@ -32,6 +37,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Type;
+import java.util.List;
+import java.util.Map;
 
 /**
  * The bodies of the protocol's requests and responses, as Iceberg reads and writes them in JSON.
@@ -39,11 +46,19 @@ import java.lang.reflect.Type;
 final class RestMessages
         implements MessageBodyReader<RESTMessage>, MessageBodyWriter<RESTMessage>
 {
+    // what is read of it may take a hundred times as much
+    private static final long MAX_BODY_BYTES = 16_000_000;
+
     private static final ObjectMapper MAPPER = createMapper();
 
     private static ObjectMapper createMapper()
     {
-        ObjectMapper mapper = JsonMapper.builder()
+        JsonFactory factory = JsonFactory.builder()
+                .streamReadConstraints(StreamReadConstraints.builder().maxDocumentLength(MAX_BODY_BYTES).build())
+                .build();
+        ObjectMapper mapper = JsonMapper.builder(factory)
+                .withConfigOverride(Map.class, override -> override.setSetterInfo(JsonSetter.Value.forContentNulls(Nulls.FAIL)))
+                .withConfigOverride(List.class, override -> override.setSetterInfo(JsonSetter.Value.forContentNulls(Nulls.FAIL)))
                 .visibility(PropertyAccessor.FIELD, Visibility.ANY)
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .propertyNamingStrategy(PropertyNamingStrategies.KEBAB_CASE)
@@ -59,7 +74,8 @@ final class RestMessages
     }
 
     /**
-     * @throws BadRequestException if the body is not what the protocol has in this place
+     * @throws BadRequestException if the body is not what the protocol has in this place, or longer than 16 MB
+     * @throws UnprocessableEntityException if it contradicts itself
      */
     @Override
     public RESTMessage readFrom(
@@ -77,6 +93,9 @@ final class RestMessages
             }
             message.validate();
             return message;
+        }
+        catch (UnprocessableEntityException e) {
+            throw e;
         }
         catch (IOException | RuntimeException e) {
             throw new BadRequestException(e, "Invalid body of the request: %s", e.getMessage());

@@ -69,6 +69,8 @@ public final class TableResource
     private static final String TABLES = "namespaces/{namespace}/tables";
     private static final String TABLE = TABLES + "/{table}";
 
+    static final String METRICS = TABLE + "/metrics";
+
     private final RestCatalogs catalogs;
 
     TableResource(RestCatalogs catalogs)
@@ -201,9 +203,13 @@ public final class TableResource
         PointerCatalog catalog = catalogs.open(sender);
         if (isCreate(request)) {
             RestCatalogs.checkName(name);
-            return respond(CatalogHandlers.updateTable(catalog, name, request), SnapshotMode.ALL);
+            return respond(catalog.createTable(name, changes(request).create(name)));
         }
-        TableMetadata metadata = catalog.commit(ImmutableMap.of(name, changes(request))).getFirst();
+        return respond(catalog.commit(ImmutableMap.of(name, changes(request))).getFirst());
+    }
+
+    private static Response respond(TableMetadata metadata)
+    {
         return respond(LoadTableResponse.builder().withTableMetadata(metadata).build(), SnapshotMode.ALL);
     }
 
@@ -235,7 +241,7 @@ public final class TableResource
     }
 
     @POST
-    @Path(TABLE + "/metrics")
+    @Path(METRICS)
     public void report(
             @PathParam("namespace") @Encoded String namespace,
             @PathParam("table") @Encoded String table,

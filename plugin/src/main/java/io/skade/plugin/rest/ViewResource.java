@@ -37,6 +37,7 @@ import org.apache.iceberg.rest.requests.UpdateTableRequest;
 import org.apache.iceberg.rest.responses.ListTablesResponse;
 import org.apache.iceberg.rest.responses.LoadViewResponse;
 
+import static com.google.common.base.Preconditions.checkArgument;
 import static java.util.Objects.requireNonNull;
 
 @Path("/v1")
@@ -74,6 +75,7 @@ public final class ViewResource
     {
         Namespace name = RESTUtil.decodeNamespace(namespace);
         RestCatalogs.checkName(TableIdentifier.of(name, request.name()));
+        checkArgument(!request.viewVersion().representations().isEmpty(), "Cannot create view %s without a query", request.name());
         return CatalogHandlers.createView(catalogs.open(sender), name, request);
     }
 

@@ -286,7 +286,26 @@ class TestRestServer
         assertError("GET", "/v1/namespaces/tpch/tables?pageSize=2&pageToken=x", "", 400, "IllegalArgumentException");
         assertError("POST", "/v1/namespaces/tpch/register", "{\"name\": \"t\", \"metadata-location\": \"file:///nowhere/v1.metadata.json\"}", 404, "NotFoundException");
         assertError("POST", "/v1/transactions/commit", "{\"table-changes\": []}", 400, "BadRequestException");
-        for (String name : List.of("t@b", "t$refs", "t\\u001eb61")) {
+        for (String name : List.of("", "\"\"", "\"a\", \"\"", "\"a\\u001fb\"", "\"a\\u0007b\"")) {
+            assertError("POST", "/v1/namespaces", "{\"namespace\": [%s]}".formatted(name), 400, "IllegalArgumentException");
+        }
+        assertError("POST", "/v1/namespaces", "{\"namespace\": [\"\\ud800\"]}", 400, "BadRequestException");
+        assertError("POST", "/v1/namespaces", "{\"namespace\": [\"n\"], \"properties\": {\"k\": null}}", 400, "BadRequestException");
+        assertError("POST", "/v1/namespaces/tpch/properties", "{\"updates\": {\"k\": null}}", 400, "BadRequestException");
+        assertError("POST", "/v1/namespaces/tpch/properties", "{\"updates\": {\"k\": \"v\"}, \"removals\": [\"k\"]}", 422, "UnprocessableEntityException");
+        assertError("POST", "/v1/namespaces/tpch/tables", "{\"name\": \"t\", \"schema\": {\"type\": \"struct\", \"fields\": []}, \"properties\": {\"k\": null}}", 400, "BadRequestException");
+        assertError(
+                "POST",
+                "/v1/namespaces/tpch/views",
+                "{\"name\": \"v\", \"schema\": {\"type\": \"struct\", \"fields\": []}, \"properties\": {}, \"view-version\": " +
+                        "{\"version-id\": 1, \"timestamp-ms\": 1, \"schema-id\": 0, \"summary\": {}, \"default-namespace\": [], \"representations\": []}}",
+                400,
+                "IllegalArgumentException");
+        // creations whose updates make no table
+        for (String update : List.of("", "{\"action\": \"set-properties\", \"updates\": {\"k\": \"v\"}}")) {
+            assertError("POST", "/v1/namespaces/tpch/tables/created", "{\"requirements\": [{\"type\": \"assert-create\"}], \"updates\": [%s]}".formatted(update), 400, "ValidationException");
+        }
+        for (String name : List.of("t@b", "t$refs", "t\\u001eb61", "t\\u0000", "t\\ud800")) {
             assertError("POST", "/v1/namespaces/tpch/tables", "{\"name\": \"%s\", \"schema\": {\"type\": \"struct\", \"fields\": []}}".formatted(name), 400, "BadRequestException");
         }
 
@@ -316,7 +335,21 @@ class TestRestServer
                 "{\"requirements\": [{\"type\": \"assert-ref-snapshot-id\", \"ref\": \"main\", \"snapshot-id\": 1}], \"updates\": [{\"action\": \"set-properties\", \"updates\": {\"k\": \"v\"}}]}",
                 409,
                 "CommitFailedException");
-        assertQuery("SELECT name FROM \"kept$refs\"", "VALUES 'main'");
+        for (String update : List.of(
+                "{\"action\": \"set-default-spec\", \"spec-id\": 9}",
+                "{\"action\": \"set-default-sort-order\", \"sort-order-id\": 9}",
+                "{\"action\": \"assign-uuid\", \"uuid\": \"00000000-0000-0000-0000-000000000000\"}",
+                ("{\"action\": \"add-snapshot\", \"snapshot\": {\"snapshot-id\": 7, \"parent-snapshot-id\": 7, \"sequence-number\": 9, \"timestamp-ms\": %s, " +
+                        "\"manifest-list\": \"file:///snap-7.avro\", \"summary\": {\"operation\": \"append\"}}}").formatted(table("kept").currentSnapshot().timestampMillis()))) {
+            assertError("POST", "/v1/namespaces/tpch/tables/kept", "{\"requirements\": [], \"updates\": [%s]}".formatted(update), 400, "ValidationException");
+        }
+        assertError(
+                "POST",
+                "/v1/namespaces/tpch/tables/kept",
+                "{\"requirements\": [], \"updates\": [{\"action\": \"set-snapshot-ref\", \"ref-name\": \"main\", \"type\": \"tag\", \"snapshot-id\": %s}]}".formatted(snapshot),
+                400,
+                "BadRequestException");
+        assertQuery("SELECT name, type FROM \"kept$refs\"", "VALUES ('main', 'BRANCH')");
         assertThat(table("kept").properties()).doesNotContainKey("k");
         assertUpdate("DROP TABLE kept");
     }
