@@ -15,24 +15,38 @@ package io.skade.plugin.rest;
 
 import com.google.common.collect.ImmutableSet;
 import jakarta.ws.rs.HttpMethod;
+import jakarta.ws.rs.Path;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.container.ContainerRequestFilter;
+import jakarta.ws.rs.container.DynamicFeature;
+import jakarta.ws.rs.container.ResourceInfo;
+import jakarta.ws.rs.core.FeatureContext;
 import org.apache.iceberg.exceptions.ForbiddenException;
 
 import java.util.Set;
 
 /**
- * Lets nobody change anything.
+ * Lets nobody change anything. Reports of metrics come in: they are only logged.
  */
 final class ReadOnlyFilter
-        implements ContainerRequestFilter
+        implements DynamicFeature, ContainerRequestFilter
 {
     private static final Set<String> READS = ImmutableSet.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
 
     @Override
+    public void configure(ResourceInfo resource, FeatureContext context)
+    {
+        // not by the path of the request: a table may have any name
+        Path path = resource.getResourceMethod().getAnnotation(Path.class);
+        if (path == null || !path.value().equals(TableResource.METRICS)) {
+            context.register(this, ContainerRequestFilter.class);
+        }
+    }
+
+    @Override
     public void filter(ContainerRequestContext request)
     {
-        if (!READS.contains(request.getMethod()) && !request.getUriInfo().getPath().endsWith("/metrics")) {
+        if (!READS.contains(request.getMethod())) {
             throw new ForbiddenException("The catalog is read-only");
         }
     }

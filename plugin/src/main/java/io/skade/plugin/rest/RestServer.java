@@ -33,6 +33,7 @@ import io.trino.plugin.iceberg.IcebergSecurityConfig.IcebergSecurity;
 import io.trino.spi.TrinoException;
 import io.trino.spi.catalog.CatalogName;
 import jakarta.annotation.PreDestroy;
+import jakarta.ws.rs.container.DynamicFeature;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.server.ServerProperties;
 import org.glassfish.jersey.servlet.ServletContainer;
@@ -185,7 +186,7 @@ public final class RestServer
                 .register(new NamespaceResource(catalogs))
                 .register(new TableResource(catalogs))
                 .register(new ViewResource(catalogs));
-        return readOnly ? resources.register(new ReadOnlyFilter()) : resources;
+        return readOnly ? resources.register(new ReadOnlyFilter(), DynamicFeature.class) : resources;
     }
 
     /**

@@ -118,14 +118,26 @@ class TestRestSettings
         int port = RestQueryRunner.findFreePort();
         createCatalog("frozen", ImmutableMap.of("skade.rest.port", String.valueOf(port), "iceberg.security", "read_only"));
         assertUpdate("CREATE TABLE fixed (n integer)");
+        assertUpdate("CREATE TABLE metrics (n integer)");
         URI table = URI.create("http://127.0.0.1:%s/v1/namespaces/tpch/tables/fixed".formatted(port));
         try (HttpClient http = HttpClient.newHttpClient()) {
             assertThat(get(http, table).statusCode()).isEqualTo(200);
             assertThat(setProperty(table, HttpRequest.newBuilder(), "1").statusCode()).isEqualTo(403);
             assertThat(http.send(HttpRequest.newBuilder(table).DELETE().build(), BodyHandlers.ofString()).body()).contains("The catalog is read-only");
             assertThat(get(http, table).statusCode()).isEqualTo(200);
+
+            // the name of a table is not the end of a path
+            URI metrics = table.resolve("metrics");
+            assertThat(setProperty(metrics, HttpRequest.newBuilder(), "1").statusCode()).isEqualTo(403);
+            assertThat(http.send(HttpRequest.newBuilder(metrics).DELETE().build(), BodyHandlers.ofString()).statusCode()).isEqualTo(403);
+            HttpRequest report = HttpRequest.newBuilder(URI.create(table + "/metrics"))
+                    .header("Content-Type", "application/json")
+                    .POST(BodyPublishers.ofString("{\"report-type\": \"commit-report\", \"table-name\": \"fixed\", \"snapshot-id\": 1, \"sequence-number\": 1, \"operation\": \"append\", \"metrics\": {}}"))
+                    .build();
+            assertThat(http.send(report, BodyHandlers.ofString()).statusCode()).isEqualTo(204);
         }
         getQueryRunner().execute("DROP CATALOG frozen");
+        assertUpdate("DROP TABLE metrics");
         assertUpdate("DROP TABLE fixed");
     }
 
