@@ -41,6 +41,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 final class Passwords
 {
     private static final int MAX_VERIFIED = 1_000;
+    private static final int MAX_BCRYPT_BYTES = 72;
 
     private final Map<String, String> hashes;
     // to verify takes a while by design, and each request has the password
@@ -73,7 +74,8 @@ final class Passwords
         }
         boolean valid = Pbkdf2.parse(hash)
                 .map(expected -> expected.verify(password))
-                .orElseGet(() -> BCrypt.verifyer().verify(password.toCharArray(), hash).verified);
+                // BCrypt has no hash of a longer one
+                .orElseGet(() -> password.getBytes(UTF_8).length <= MAX_BCRYPT_BYTES && BCrypt.verifyer().verify(password.toCharArray(), hash).verified);
         if (valid) {
             verified.put(key, true);
         }
@@ -87,6 +89,11 @@ final class Passwords
 
     private record Pbkdf2(int iterations, byte[] salt, byte[] hash)
     {
+        private Pbkdf2
+        {
+            checkArgument(iterations > 0 && salt.length > 0 && hash.length > 0, "nothing can have this hash");
+        }
+
         private static Optional<Pbkdf2> parse(String value)
         {
             List<String> parts = Splitter.on(':').splitToList(value);

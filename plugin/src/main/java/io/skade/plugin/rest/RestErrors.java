@@ -45,6 +45,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.CharacterCodingException;
 import java.util.Objects;
 
+import static io.trino.spi.StandardErrorCode.CONFIGURATION_INVALID;
+import static io.trino.spi.StandardErrorCode.CONFIGURATION_UNAVAILABLE;
+
 /**
  * Failures as the protocol reports them. See the responses of each operation in the REST catalog specification of Iceberg.
  */
@@ -85,6 +88,8 @@ final class RestErrors
             case StoreException store when store.getCause() instanceof UncheckedIOException io && io.getCause() instanceof CharacterCodingException -> error(400, BadRequestException.class, failure);
             case StoreException _ -> error(503, ServiceUnavailableException.class, failure);
             case TrinoException user when user.getErrorCode().getType() == ErrorType.USER_ERROR -> error(400, BadRequestException.class, failure);
+            // the file with the users cannot be read
+            case TrinoException e when e.getErrorCode().equals(CONFIGURATION_UNAVAILABLE.toErrorCode()) || e.getErrorCode().equals(CONFIGURATION_INVALID.toErrorCode()) -> error(503, ServiceUnavailableException.class, failure);
             case WebApplicationException web -> error(web.getResponse().getStatus(), failure);
             default -> error(500, failure);
         };

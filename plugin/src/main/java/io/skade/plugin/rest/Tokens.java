@@ -43,7 +43,10 @@ final class Tokens
     static Tokens parse(List<String> lines)
     {
         Map<HashCode, String> users = new HashMap<>();
-        UserLines.parse(lines).forEach((user, token) -> checkArgument(users.put(digest(token), user) == null, "user '%s' has the token of another one", user));
+        UserLines.parse(lines).forEach((user, token) -> {
+            checkArgument(token.chars().allMatch(Tokens::isInHeaders), "the token of user '%s' contains a blank or a character that is not ASCII", user);
+            checkArgument(users.put(digest(token), user) == null, "user '%s' has the token of another one", user);
+        });
         return new Tokens(users);
     }
 
@@ -53,6 +56,11 @@ final class Tokens
     Optional<String> findUser(String token)
     {
         return Optional.ofNullable(users.get(digest(token)));
+    }
+
+    private static boolean isInHeaders(int character)
+    {
+        return character > ' ' && character < 0x7F;
     }
 
     private static HashCode digest(String token)

@@ -22,6 +22,7 @@ import javax.crypto.spec.PBEKeySpec;
 
 import java.security.GeneralSecurityException;
 import java.util.HexFormat;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -44,6 +45,9 @@ class TestPasswords
             assertThat(passwords.verify("bob", "pass:word")).isTrue();
             assertThat(passwords.verify("alice", "Secret")).isFalse();
             assertThat(passwords.verify("alice", "")).isFalse();
+            assertThat(passwords.verify("bob", "")).isFalse();
+            assertThat(passwords.verify("alice", "x".repeat(73))).isFalse();
+            assertThat(passwords.verify("bob", "x".repeat(1000))).isFalse();
             assertThat(passwords.verify("bob", "secret")).isFalse();
             assertThat(passwords.verify("carol", "secret")).isFalse();
         }
@@ -55,12 +59,20 @@ class TestPasswords
         assertThatThrownBy(() -> Passwords.parse(ImmutableList.of("alice:secret")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("the password of user 'alice' is not hashed by BCrypt or PBKDF2");
+        for (String hash : List.of("0:aa:bb", "-1:aa:bb", "10::bb", "10:aa:", "10:aa", "10:aa:zz")) {
+            assertThatThrownBy(() -> Passwords.parse(ImmutableList.of("alice:" + hash)))
+                    .hasMessage("the password of user 'alice' is not hashed by BCrypt or PBKDF2");
+        }
         assertThatThrownBy(() -> Tokens.parse(ImmutableList.of("", "alice")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("line 2 is not 'user:value'");
         assertThatThrownBy(() -> Tokens.parse(ImmutableList.of("alice:x", "alice:y")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("line 2: user 'alice' stands twice");
+        for (String token : List.of(" x", "x\ty", "ü")) {
+            assertThatThrownBy(() -> Tokens.parse(ImmutableList.of("alice:" + token)))
+                    .hasMessage("the token of user 'alice' contains a blank or a character that is not ASCII");
+        }
         assertThatThrownBy(() -> Tokens.parse(ImmutableList.of("alice:x", "bob:x")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("user 'bob' has the token of another one");

@@ -23,6 +23,7 @@ import org.apache.iceberg.exceptions.UnprocessableEntityException;
 import org.apache.iceberg.rest.responses.ErrorResponse;
 import org.junit.jupiter.api.Test;
 
+import static io.trino.spi.StandardErrorCode.CONFIGURATION_UNAVAILABLE;
 import static io.trino.spi.StandardErrorCode.GENERIC_INTERNAL_ERROR;
 import static io.trino.spi.StandardErrorCode.INVALID_ARGUMENTS;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,6 +39,7 @@ class TestRestErrors
         assertError(new CommitStateUnknownException(new RuntimeException("the disk does not answer")), 500, "CommitStateUnknownException");
         // nothing was changed
         assertError(new StoreException("The store takes no commit"), 503, "ServiceUnavailableException");
+        assertError(new TrinoException(CONFIGURATION_UNAVAILABLE, "Cannot read the token file"), 503, "ServiceUnavailableException");
     }
 
     @Test

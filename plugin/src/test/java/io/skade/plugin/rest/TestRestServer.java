@@ -253,6 +253,7 @@ class TestRestServer
                 "Basic " + base64("bob:wrong"),
                 "Basic " + base64("bob"),
                 "Basic not-base-64",
+                "Basic " + base64("bob:" + "x".repeat(100)),
                 "Basic " + base64("alice:" + ALICE),
                 ALICE)) {
             HttpResponse<String> response = send("GET", "/v1/namespaces", authorization, Optional.empty());
@@ -266,6 +267,12 @@ class TestRestServer
         // who is added to the file comes in at once
         Files.writeString(tokens, "alice:%s\ncarol:carols-token\n".formatted(ALICE));
         Files.setLastModifiedTime(tokens, FileTime.from(Instant.now().plusSeconds(10)));
+        assertThat(send("GET", "/v1/namespaces", "bearer carols-token", Optional.empty()).statusCode()).isEqualTo(200);
+
+        // while the file is not there nobody is let in, and nobody is told that the token is wrong
+        Path moved = Files.move(tokens, tokens.resolveSibling("moved"));
+        assertError("GET", "/v1/namespaces", "", 503, "ServiceUnavailableException");
+        Files.move(moved, tokens);
         assertThat(send("GET", "/v1/namespaces", "bearer carols-token", Optional.empty()).statusCode()).isEqualTo(200);
     }
 
