@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -52,16 +51,14 @@ final class S3Endpoint
 
     private final Path data;
     private final URI uri;
-    private final Process process;
-    private final Thread killAtExit;
+    private final Thread killAtExit = new Thread(this::destroy);
     private final HttpClient client = HttpClient.newHttpClient();
+    private Process process;
 
-    private S3Endpoint(Path data, URI uri, Process process)
+    private S3Endpoint(Path data, URI uri)
     {
         this.data = data;
         this.uri = uri;
-        this.process = process;
-        this.killAtExit = new Thread(process::destroyForcibly);
     }
 
     /**
@@ -87,31 +84,17 @@ final class S3Endpoint
                 "s3proxy.metrics.enabled", "true",
                 "jclouds.provider", "filesystem",
                 "jclouds.filesystem.basedir", data.resolve("buckets").toString()));
-        Path config = data.resolve("s3proxy.properties");
-        try (var writer = Files.newBufferedWriter(config)) {
+        try (var writer = Files.newBufferedWriter(config(data))) {
             properties.store(writer, null);
         }
-        Process process = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                "-Xmx512m",
-                "-XX:TieredStopAtLevel=1",
-                // its standard error goes to the log
-                "-Dorg.slf4j.simpleLogger.logFile=System.out",
-                "-cp",
-                Files.readString(CLASSPATH).strip(),
-                "org.gaul.s3proxy.Main",
-                "--properties",
-                config.toString())
-                .redirectErrorStream(true)
-                .redirectOutput(Redirect.to(log(data).toFile()))
-                .start();
-        S3Endpoint endpoint = new S3Endpoint(data, uri, process);
+        S3Endpoint endpoint = new S3Endpoint(data, uri);
+        endpoint.launch();
         Runtime.getRuntime().addShutdownHook(endpoint.killAtExit);
         try {
             endpoint.awaitStart();
         }
         catch (IOException | InterruptedException | RuntimeException e) {
-            process.destroyForcibly();
+            endpoint.destroy();
             throw e;
         }
         return endpoint;
@@ -163,19 +146,59 @@ final class S3Endpoint
     }
 
     /**
+     * Ends the process: nothing answers any more when this returns.
+     */
+    void kill()
+            throws InterruptedException
+    {
+        process.destroyForcibly().waitFor();
+    }
+
+    /**
+     * Starts a process that was ended on the same bucket and port.
+     */
+    void restart()
+            throws IOException, InterruptedException
+    {
+        launch();
+        awaitStart();
+    }
+
+    /**
      * Ends the process, and removes the bucket but not the log.
      */
     @Override
     public void close()
             throws IOException, InterruptedException
     {
-        process.destroy();
-        if (!process.waitFor(30, TimeUnit.SECONDS)) {
-            process.destroyForcibly().waitFor();
-        }
+        kill();
         Runtime.getRuntime().removeShutdownHook(killAtExit);
         client.close();
         SkadeServer.deleteRecursively(data.resolve("buckets"));
+    }
+
+    private void destroy()
+    {
+        process.destroyForcibly();
+    }
+
+    private void launch()
+            throws IOException
+    {
+        process = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "-Xmx512m",
+                "-XX:TieredStopAtLevel=1",
+                // its standard error goes to the log
+                "-Dorg.slf4j.simpleLogger.logFile=System.out",
+                "-cp",
+                Files.readString(CLASSPATH).strip(),
+                "org.gaul.s3proxy.Main",
+                "--properties",
+                config(data).toString())
+                .redirectErrorStream(true)
+                .redirectOutput(Redirect.appendTo(log(data).toFile()))
+                .start();
     }
 
     private void awaitStart()
@@ -205,6 +228,11 @@ final class S3Endpoint
             throws IOException, InterruptedException
     {
         return client.send(HttpRequest.newBuilder(uri.resolve("/metrics")).build(), BodyHandlers.ofString());
+    }
+
+    private static Path config(Path data)
+    {
+        return data.resolve("s3proxy.properties");
     }
 
     private static Path log(Path data)
