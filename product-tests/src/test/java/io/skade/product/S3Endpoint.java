@@ -112,6 +112,8 @@ final class S3Endpoint
                 "s3.path-style-access", "true",
                 "s3.aws-access-key", ACCESS_KEY,
                 "s3.aws-secret-key", SECRET_KEY,
+                // nothing waits long for an endpoint that was ended
+                "s3.max-error-retries", "1",
                 "skade.warehouse", "s3://%s/warehouse".formatted(BUCKET));
     }
 

@@ -172,8 +172,7 @@ final class SkadeServer
                     "discovery.uri", "http://127.0.0.1:" + coordinator.port)));
             change(data.resolve("etc/config.properties"), config, Set.of());
             for (Map.Entry<String, Map<String, String>> catalog : catalogs.entrySet()) {
-                change(
-                        data.resolve("etc/catalog/" + catalog.getKey() + ".properties"),
+                change(data.resolve("etc/catalog/" + catalog.getKey() + ".properties"),
                         catalog.getValue(),
                         removedCatalogLines.getOrDefault(catalog.getKey(), Set.of()));
             }

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.TestInstance;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -31,6 +32,8 @@ import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
 import static io.skade.product.Sql.queryLong;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
 
 /**
@@ -40,6 +43,9 @@ import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
 @TestInstance(PER_CLASS)
 final class TestCluster
 {
+    private static final int SKADE_STORE_ERROR = 0x0534_0007;
+    private static final String REFS = "SELECT name, type, snapshot_id FROM \"ship$refs\" ORDER BY name";
+
     private final List<SkadeServer> workers = new ArrayList<>();
     private S3Endpoint s3;
     private SkadeServer coordinator;
@@ -105,12 +111,14 @@ final class TestCluster
                     .isEqualTo(query(connection, "SELECT count(*), sum(custkey) FROM tpch.tiny.orders"));
 
             for (String work : List.of("physical_written_bytes", "physical_input_bytes")) {
-                assertThat(queryLong(connection,
+                assertThat(queryLong(
+                        connection,
                         "SELECT count(DISTINCT node_id) FROM system.runtime.tasks JOIN system.runtime.nodes USING (node_id) WHERE NOT coordinator AND %s > 0".formatted(work)))
                         .as("workers with " + work)
                         .isEqualTo(2);
             }
-            assertThat(query(connection,
+            assertThat(query(
+                    connection,
                     "SELECT query_id FROM system.runtime.tasks JOIN system.runtime.nodes USING (node_id) WHERE coordinator AND physical_written_bytes > 0"))
                     .isEmpty();
         }
@@ -152,6 +160,40 @@ final class TestCluster
     }
 
     @Test
+    void testBucketThatCannotBeReached()
+            throws Exception
+    {
+        try (Connection connection = coordinator.connect("lake", "away");
+                var _ = Sql.createSchema(connection)) {
+            execute(connection, "CREATE TABLE ship AS SELECT nationkey AS id, name FROM tpch.tiny.nation");
+            execute(connection, "CREATE BRANCH dock IN TABLE ship");
+            execute(connection, "DELETE FROM ship@dock WHERE id < 5");
+            List<String> refs = query(connection, REFS);
+
+            s3.kill();
+            try {
+                for (String verb : List.of("create_tag('away', 'ship', 'launch')", "publish_branch('away', 'ship', 'dock')")) {
+                    assertThatThrownBy(() -> execute(connection, "CALL system." + verb))
+                            .hasMessageContaining("Cannot write metadata file s3://")
+                            .asInstanceOf(type(SQLException.class))
+                            .returns(SKADE_STORE_ERROR, SQLException::getErrorCode);
+                }
+                assertThatThrownBy(() -> execute(connection, "INSERT INTO ship VALUES (100, 'NEW')")).isInstanceOf(SQLException.class);
+                assertThat(query(connection, REFS)).isEqualTo(refs);
+            }
+            finally {
+                s3.restart();
+            }
+
+            assertThat(query(connection, REFS)).isEqualTo(refs);
+            assertThat(query(connection, "SELECT * FROM TABLE(lake.system.check_store())")).isEmpty();
+            execute(connection, "CALL system.publish_branch('away', 'ship', 'dock')");
+            execute(connection, "INSERT INTO ship VALUES (100, 'NEW')");
+            assertThat(query(connection, "SELECT count(*) FROM ship")).containsExactly("21");
+        }
+    }
+
+    @Test
     void testLostStoreComesBackFromBucket()
             throws Exception
     {
@@ -162,7 +204,7 @@ final class TestCluster
             execute(connection, "CALL system.create_tag('lost', 'ship', 'launch')");
             execute(connection, "CREATE BRANCH dock IN TABLE ship");
             execute(connection, "DELETE FROM ship@dock WHERE id < 5");
-            refs = query(connection, "SELECT name, type, snapshot_id FROM \"ship$refs\" ORDER BY name");
+            refs = query(connection, REFS);
         }
 
         coordinator.kill();
@@ -177,7 +219,7 @@ final class TestCluster
             execute(connection, "CALL system.rebuild_store()");
 
             assertThat(query(connection, "SELECT * FROM TABLE(lake.system.check_store())")).isEmpty();
-            assertThat(query(connection, "SELECT name, type, snapshot_id FROM \"ship$refs\" ORDER BY name")).isEqualTo(refs);
+            assertThat(query(connection, REFS)).isEqualTo(refs);
             assertThat(query(connection, "SELECT count(*) FROM ship UNION ALL SELECT count(*) FROM ship FOR VERSION AS OF 'dock'"))
                     .containsExactlyInAnyOrder("25", "20");
             execute(connection, "DROP SCHEMA lost CASCADE");
