@@ -29,6 +29,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -57,13 +58,15 @@ final class SkadeServer
 
     private final Path data;
     private final int port;
+    private final int restPort;
     private final Thread killAtExit = new Thread(this::kill);
     private Process process;
 
-    private SkadeServer(Path data, int port)
+    private SkadeServer(Path data, int port, int restPort)
     {
         this.data = requireNonNull(data, "data is null");
         this.port = port;
+        this.restPort = restPort;
     }
 
     /**
@@ -80,6 +83,7 @@ final class SkadeServer
         private final Map<String, String> config = new HashMap<>();
         private final Map<String, Map<String, String>> catalogs = new HashMap<>();
         private final Map<String, String> branchRules = new HashMap<>();
+        private final List<String> restTokens = new ArrayList<>();
         private Optional<SkadeServer> coordinator = Optional.empty();
         private boolean stockIceberg;
 
@@ -116,6 +120,15 @@ final class SkadeServer
         }
 
         /**
+         * Serves the tables of {@code lake} over REST, at {@link #restUri}, to the users that were given a token.
+         */
+        Builder rest(String user, String token)
+        {
+            restTokens.add(user + ":" + token);
+            return this;
+        }
+
+        /**
          * Makes {@link BranchRules} the server's access control, and adds a rule to it.
          */
         Builder branchRule(String key, String value)
@@ -142,12 +155,20 @@ final class SkadeServer
             Path data = Path.of("target/servers").resolve(name).toAbsolutePath();
             deleteRecursively(data);
             copyRecursively(ETC, data.resolve("etc"));
-            int port = findFreePort();
+            List<Integer> ports = findFreePorts();
+            int port = ports.getFirst();
+            int restPort = ports.getLast();
 
             coordinator.ifPresent(coordinator -> config.putAll(Map.of(
                     "coordinator", "false",
                     "discovery.uri", "http://127.0.0.1:" + coordinator.port)));
             change(data.resolve("etc/config.properties"), config);
+            if (!restTokens.isEmpty()) {
+                Path tokens = Files.write(data.resolve("etc/rest-tokens"), restTokens);
+                catalog("lake", "skade.rest.enabled", "true");
+                catalog("lake", "skade.rest.port", String.valueOf(restPort));
+                catalog("lake", "skade.rest.token-file", tokens.toString());
+            }
             for (Map.Entry<String, Map<String, String>> catalog : catalogs.entrySet()) {
                 change(data.resolve("etc/catalog/" + catalog.getKey() + ".properties"), catalog.getValue());
             }
@@ -157,7 +178,7 @@ final class SkadeServer
             }
             linkPlugins(data.resolve("plugin"));
 
-            SkadeServer server = new SkadeServer(data, port);
+            SkadeServer server = new SkadeServer(data, port, restPort);
             Runtime.getRuntime().addShutdownHook(server.killAtExit);
             try {
                 server.launch();
@@ -215,6 +236,14 @@ final class SkadeServer
     Path data()
     {
         return data;
+    }
+
+    /**
+     * Where the tables are served to other engines, see {@link Builder#rest}.
+     */
+    URI restUri()
+    {
+        return URI.create("http://127.0.0.1:" + restPort);
     }
 
     Path log()
@@ -417,11 +446,12 @@ final class SkadeServer
         }
     }
 
-    private static int findFreePort()
+    private static List<Integer> findFreePorts()
             throws IOException
     {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        try (ServerSocket one = new ServerSocket(0, 1, loopback); ServerSocket other = new ServerSocket(0, 1, loopback)) {
+            return List.of(one.getLocalPort(), other.getLocalPort());
         }
     }
 
