@@ -28,6 +28,9 @@ import io.skade.plugin.catalog.SkadeTables;
 import io.skade.plugin.catalog.SkadeTrinoCatalogFactory;
 import io.skade.plugin.catalog.StoreMaintenance;
 import io.skade.plugin.catalog.Transactions;
+import io.skade.plugin.rest.RestCatalogs;
+import io.skade.plugin.rest.RestConfig;
+import io.skade.plugin.rest.RestServer;
 import io.skade.ref.LocalDisk;
 import io.skade.ref.LocalDocuments;
 import io.skade.ref.MetadataFiles;
@@ -72,6 +75,7 @@ class SkadeCatalogModule
     public void configure(Binder binder)
     {
         configBinder(binder).bindConfig(SkadeConfig.class);
+        configBinder(binder).bindConfig(RestConfig.class);
         binder.bind(IcebergTableOperationsProvider.class).to(SkadeTableOperationsProvider.class).in(Scopes.SINGLETON);
         binder.bind(TrinoCatalogFactory.class).to(SkadeTrinoCatalogFactory.class).in(Scopes.SINGLETON);
         binder.bind(SkadeTables.class).in(Scopes.SINGLETON);
@@ -81,6 +85,8 @@ class SkadeCatalogModule
         newExporter(binder).export(MetadataFiles.class).withGeneratedName();
         if (coordinator) {
             binder.bind(StoreMaintenance.class).in(Scopes.SINGLETON);
+            binder.bind(RestCatalogs.class).in(Scopes.SINGLETON);
+            binder.bind(RestServer.class).in(Scopes.SINGLETON);
         }
     }
 

@@ -17,6 +17,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.io.Closer;
 import com.google.inject.CreationException;
 import com.google.inject.spi.Message;
+import io.skade.plugin.rest.RestServer;
 import io.skade.store.PointerStore;
 import io.skade.store.RocksDbPointerStore;
 import io.skade.store.StoreException;
@@ -88,6 +89,9 @@ public class SkadeConnectorFactory
                     context,
                     new SkadeModule(),
                     Optional.of(new SkadeCatalogModule(coordinator ? folder -> opened.register(stores.open(folder)) : _ -> new WorkerStore(), coordinator)));
+            if (coordinator) {
+                iceberg.getInjector().getInstance(RestServer.class).start();
+            }
             return iceberg.getInjector().getInstance(SkadeConnector.class);
         }
         catch (Throwable e) {

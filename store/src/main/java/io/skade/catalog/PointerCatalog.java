@@ -19,7 +19,11 @@ import com.google.common.collect.Maps;
 import io.skade.ref.InvalidMetadataException;
 import io.skade.ref.MissingMetadataException;
 import io.skade.ref.PointerTableOperations;
+import io.skade.ref.ProtectedRefs;
 import io.skade.ref.RefCommitter;
+import io.skade.ref.RefRefusedException;
+import io.skade.ref.RefUpdate;
+import io.skade.ref.TableMove;
 import io.skade.store.CatalogState;
 import io.skade.store.CommitAuthor;
 import io.skade.store.CommitResult.Committed;
@@ -63,6 +67,7 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
 import static com.google.common.collect.ImmutableList.toImmutableList;
+import static io.skade.ref.RefRefusedException.Reason.PROTECTED;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -153,6 +158,20 @@ public final class PointerCatalog
         return state.list(namespace, kind);
     }
 
+    /**
+     * Changes tables in one commit, or none of them.
+     *
+     * @return the tables' new metadata, in the order of {@code updates}
+     * @throws RuntimeException as {@link RefCommitter#commit}
+     */
+    public List<TableMetadata> commit(Map<TableIdentifier, RefUpdate> updates)
+    {
+        return committer.commit(io, author, updates).stream().map(TableMove::current).collect(toImmutableList());
+    }
+
+    /**
+     * @throws RefRefusedException if the table has protected branches; nothing was changed
+     */
     @Override
     public boolean dropTable(TableIdentifier identifier, boolean purge)
     {
@@ -161,21 +180,16 @@ public final class PointerCatalog
             return false;
         }
         if (purge) {
-            TableMetadata metadata;
-            try {
-                metadata = committer.files().read(io, identifier, dropped.get());
-            }
-            catch (MissingMetadataException | InvalidMetadataException e) {
-                // a table without its metadata has nothing that could be found from it
-                return true;
-            }
-            CatalogUtil.dropTableData(io, metadata);
+            // a table without its metadata has nothing that could be found from it
+            read(identifier, dropped.get()).ifPresent(metadata -> CatalogUtil.dropTableData(io, metadata));
         }
         return true;
     }
 
     /**
      * Takes a table out of the catalog and leaves its files. False if there is no such table.
+     *
+     * @throws RefRefusedException if the table has protected branches; nothing was changed
      */
     public boolean unregisterTable(TableIdentifier identifier)
     {
@@ -195,12 +209,36 @@ public final class PointerCatalog
             if (pointer.isEmpty()) {
                 return Optional.empty();
             }
+            if (kind == PointerKind.TABLE) {
+                read(identifier, pointer.get()).ifPresent(metadata -> checkNotProtected(identifier, metadata));
+            }
             PointerChange change = new PointerChange(identifier, pointer, Optional.empty(), operation, RefChange.between(pointer.get().refs(), ImmutableMap.of()));
             if (store.commit(PointerCommit.of(author, change)) instanceof Committed) {
                 return pointer;
             }
         }
         throw new CommitFailedException("Cannot drop %s: other commits won %s times in a row", identifier, MAX_ATTEMPTS);
+    }
+
+    private static void checkNotProtected(TableIdentifier name, TableMetadata metadata)
+    {
+        Set<String> protectedRefs = ProtectedRefs.of(metadata);
+        if (!protectedRefs.isEmpty()) {
+            throw new RefRefusedException(PROTECTED, "Cannot drop %s: it has protected branches: %s", name, String.join(", ", protectedRefs));
+        }
+    }
+
+    /**
+     * The metadata of a table, empty if it is not there or damaged.
+     */
+    private Optional<TableMetadata> read(TableIdentifier name, TablePointer pointer)
+    {
+        try {
+            return Optional.of(committer.files().read(io, name, pointer));
+        }
+        catch (MissingMetadataException | InvalidMetadataException e) {
+            return Optional.empty();
+        }
     }
 
     @Override

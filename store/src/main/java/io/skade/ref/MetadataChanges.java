@@ -16,7 +16,6 @@ package io.skade.ref;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.common.collect.ImmutableMap;
-import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.RetryableValidationException;
 import org.apache.iceberg.Snapshot;
@@ -33,7 +32,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-import static com.google.common.collect.ImmutableList.toImmutableList;
 import static io.skade.ref.RefRefusedException.Reason.INVALID_VALUE;
 import static io.skade.ref.RefRefusedException.Reason.REF_NOT_FOUND;
 import static java.util.Objects.requireNonNull;
@@ -79,49 +77,18 @@ final class MetadataChanges
     @Override
     public String operation(TableMetadata before)
     {
-        if (isReplaceTable()) {
-            return "replace_table";
-        }
-        Optional<Snapshot> added = addedSnapshots().stream().reduce((_, last) -> last);
-        if (added.isPresent()) {
-            return Objects.requireNonNullElse(added.get().operation(), DataOperations.OVERWRITE);
-        }
-        if (has(MetadataUpdate.RemoveSnapshots.class)) {
-            return "expire";
-        }
-        if (has(MetadataUpdate.AddSchema.class) || has(MetadataUpdate.SetCurrentSchema.class) || has(MetadataUpdate.AddPartitionSpec.class) || has(MetadataUpdate.SetDefaultPartitionSpec.class)
-                || has(MetadataUpdate.SetDefaultSortOrder.class) || has(MetadataUpdate.SetLocation.class) || has(MetadataUpdate.UpgradeFormatVersion.class)) {
-            return "alter_table";
-        }
-        if (has(MetadataUpdate.SetProperties.class) || has(MetadataUpdate.RemoveProperties.class)) {
-            return "set_properties";
-        }
-        if (has(MetadataUpdate.SetSnapshotRef.class) || has(MetadataUpdate.RemoveSnapshotRef.class)) {
-            return "set_ref";
-        }
-        return "set_statistics";
+        return changes().operation();
     }
 
     @Override
     public boolean mayMoveProtected(TableMetadata before)
     {
-        List<Snapshot> added = addedSnapshots();
-        // such a snapshot holds the rows of its parent in other files
-        return !added.isEmpty() &&
-                added.stream().allMatch(snapshot -> DataOperations.REPLACE.equals(snapshot.operation())) &&
-                next.changes().stream().noneMatch(change -> mayChangeProtection(change, added));
+        return changes().areRewrite();
     }
 
-    /**
-     * Whether a change does more to refs or their protection than to take {@code main} to one of the added snapshots.
-     */
-    private static boolean mayChangeProtection(MetadataUpdate change, List<Snapshot> added)
+    private MetadataUpdates changes()
     {
-        return switch (change) {
-            case MetadataUpdate.SetProperties _, MetadataUpdate.RemoveProperties _, MetadataUpdate.RemoveSnapshotRef _, MetadataUpdate.RemoveSnapshots _ -> true;
-            case MetadataUpdate.SetSnapshotRef ref -> !isMain(ref) || added.stream().noneMatch(snapshot -> snapshot.snapshotId() == ref.snapshotId());
-            default -> false;
-        };
+        return new MetadataUpdates(next.changes());
     }
 
     @Override
@@ -129,7 +96,7 @@ final class MetadataChanges
     {
         TableMetadata result = applyTo(target);
         String protectedRefs = target.metadata().properties().get(ProtectedRefs.PROPERTY);
-        if (isReplaceTable() && protectedRefs != null && !result.properties().containsKey(ProtectedRefs.PROPERTY)) {
+        if (changes().isReplaceTable() && protectedRefs != null && !result.properties().containsKey(ProtectedRefs.PROPERTY)) {
             // the new properties are those of the statement, but protection belongs to the refs, which stay
             return TableMetadata.buildFrom(result).setProperties(ImmutableMap.of(ProtectedRefs.PROPERTY, protectedRefs)).build();
         }
@@ -142,29 +109,29 @@ final class MetadataChanges
         if (branch.isEmpty() && Objects.equals(base.metadataFileLocation(), origin.metadataFileLocation())) {
             return next;
         }
-        if (branch.isPresent() && (has(MetadataUpdate.RemoveSnapshots.class) || isReplaceTable())) {
+        if (branch.isPresent() && (changes().has(MetadataUpdate.RemoveSnapshots.class) || changes().isReplaceTable())) {
             throw new RefRefusedException(INVALID_VALUE, "Cannot commit %s to branch %s of %s: it would change the whole table", operation(base), branch.get(), target.name());
         }
-        if (origin.ref(MAIN_BRANCH) == null && base.ref(MAIN_BRANCH) != null && has(MetadataUpdate.SetCurrentSchema.class)) {
+        if (origin.ref(MAIN_BRANCH) == null && base.ref(MAIN_BRANCH) != null && changes().has(MetadataUpdate.SetCurrentSchema.class)) {
             // the replacement of a table without snapshots does not show among the changes, and would give the new rows the columns of another table
             throw new CommitFailedException("Cannot commit: %s got its first snapshot since the commit was built", target.name());
         }
-        if (has(MetadataUpdate.RemoveSnapshots.class) || (has(MetadataUpdate.RemoveSnapshotRef.class) && !isReplaceTable())) {
+        if (changes().has(MetadataUpdate.RemoveSnapshots.class) || (changes().has(MetadataUpdate.RemoveSnapshotRef.class) && !changes().isReplaceTable())) {
             throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
         }
         branch.ifPresent(name -> checkBranch(target, name));
         checkRequirements(base);
-        boolean snapshotsBehind = isReplaceTable() && addedSnapshots().stream().anyMatch(snapshot -> snapshot.sequenceNumber() < base.lastSequenceNumber());
+        boolean snapshotsBehind = changes().isReplaceTable() && changes().addedSnapshots().stream().anyMatch(snapshot -> snapshot.sequenceNumber() < base.lastSequenceNumber());
         TableMetadata.Builder builder = TableMetadata.buildFrom(snapshotsBehind ? withAddedSnapshots(target) : base);
         try {
-            if (isReplaceTable()) {
+            if (changes().isReplaceTable()) {
                 setWhatStayed(builder);
             }
             for (MetadataUpdate change : next.changes()) {
                 if (snapshotsBehind && change instanceof MetadataUpdate.AddSnapshot) {
                     continue;
                 }
-                if (branch.isPresent() && isMain(change)) {
+                if (branch.isPresent() && MetadataUpdates.isMain(change)) {
                     // keeps the retention of the branch
                     builder.setBranchSnapshot(((MetadataUpdate.SetSnapshotRef) change).snapshotId(), branch.get());
                 }
@@ -185,9 +152,9 @@ final class MetadataChanges
     private void checkRequirements(TableMetadata base)
     {
         List<MetadataUpdate> conditional = next.changes().stream()
-                .filter(change -> branch.isEmpty() || !isMain(change))
+                .filter(change -> branch.isEmpty() || !MetadataUpdates.isMain(change))
                 .toList();
-        List<UpdateRequirement> requirements = isReplaceTable()
+        List<UpdateRequirement> requirements = changes().isReplaceTable()
                 ? UpdateRequirements.forReplaceTable(origin, conditional)
                 : UpdateRequirements.forUpdateTable(origin, conditional);
         try {
@@ -203,13 +170,13 @@ final class MetadataChanges
      */
     private void setWhatStayed(TableMetadata.Builder builder)
     {
-        if (!has(MetadataUpdate.SetCurrentSchema.class)) {
+        if (!changes().has(MetadataUpdate.SetCurrentSchema.class)) {
             builder.setCurrentSchema(next.currentSchemaId());
         }
-        if (!has(MetadataUpdate.SetDefaultPartitionSpec.class)) {
+        if (!changes().has(MetadataUpdate.SetDefaultPartitionSpec.class)) {
             builder.setDefaultPartitionSpec(next.defaultSpecId());
         }
-        if (!has(MetadataUpdate.SetDefaultSortOrder.class)) {
+        if (!changes().has(MetadataUpdate.SetDefaultSortOrder.class)) {
             builder.setDefaultSortOrder(next.defaultSortOrderId());
         }
     }
@@ -225,13 +192,13 @@ final class MetadataChanges
             // the row ids may be given as well
             throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
         }
-        long lastSequenceNumber = addedSnapshots().stream()
+        long lastSequenceNumber = changes().addedSnapshots().stream()
                 .mapToLong(Snapshot::sequenceNumber)
                 .reduce(base.lastSequenceNumber(), Math::max);
         ObjectNode json = MetadataJson.of(base);
         json.put("last-sequence-number", lastSequenceNumber);
         ArrayNode snapshots = (ArrayNode) json.get("snapshots");
-        addedSnapshots().forEach(snapshot -> snapshots.add(MetadataJson.parse(SnapshotParser.toJson(snapshot))));
+        changes().addedSnapshots().forEach(snapshot -> snapshots.add(MetadataJson.parse(SnapshotParser.toJson(snapshot))));
         return TableMetadataParser.fromJson(base.metadataFileLocation(), json);
     }
 
@@ -244,28 +211,5 @@ final class MetadataChanges
         if (ref.snapshotId() != origin.ref(MAIN_BRANCH).snapshotId()) {
             throw new CommitFailedException("Cannot commit: branch %s of %s moved from %s to %s", name, target.name(), origin.ref(MAIN_BRANCH).snapshotId(), ref.snapshotId());
         }
-    }
-
-    private static boolean isMain(MetadataUpdate change)
-    {
-        return change instanceof MetadataUpdate.SetSnapshotRef ref && ref.name().equals(MAIN_BRANCH);
-    }
-
-    private boolean isReplaceTable()
-    {
-        return next.changes().stream().anyMatch(change -> change instanceof MetadataUpdate.RemoveSnapshotRef ref && ref.name().equals(MAIN_BRANCH));
-    }
-
-    private List<Snapshot> addedSnapshots()
-    {
-        return next.changes().stream()
-                .filter(MetadataUpdate.AddSnapshot.class::isInstance)
-                .map(change -> ((MetadataUpdate.AddSnapshot) change).snapshot())
-                .collect(toImmutableList());
-    }
-
-    private boolean has(Class<? extends MetadataUpdate> type)
-    {
-        return next.changes().stream().anyMatch(type::isInstance);
     }
 }

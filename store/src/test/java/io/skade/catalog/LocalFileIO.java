@@ -18,6 +18,8 @@ import org.apache.iceberg.exceptions.NotFoundException;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.io.InputFile;
 import org.apache.iceberg.io.OutputFile;
+import org.apache.iceberg.io.PositionOutputStream;
+import org.apache.iceberg.io.SeekableInputStream;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -40,13 +42,13 @@ public final class LocalFileIO
         if (!java.nio.file.Files.exists(toPath(path))) {
             throw new NotFoundException("Failed to open input stream for file: %s", path);
         }
-        return Files.localInput(toPath(path).toFile());
+        return new LocalInput(path);
     }
 
     @Override
     public OutputFile newOutputFile(String path)
     {
-        return Files.localOutput(toPath(path).toFile());
+        return new LocalOutput(path);
     }
 
     @Override
@@ -57,6 +59,60 @@ public final class LocalFileIO
         }
         catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private record LocalInput(String location)
+            implements InputFile
+    {
+        @Override
+        public long getLength()
+        {
+            return file().getLength();
+        }
+
+        @Override
+        public SeekableInputStream newStream()
+        {
+            return file().newStream();
+        }
+
+        @Override
+        public boolean exists()
+        {
+            return file().exists();
+        }
+
+        private InputFile file()
+        {
+            return Files.localInput(toPath(location).toFile());
+        }
+    }
+
+    private record LocalOutput(String location)
+            implements OutputFile
+    {
+        @Override
+        public PositionOutputStream create()
+        {
+            return file().create();
+        }
+
+        @Override
+        public PositionOutputStream createOrOverwrite()
+        {
+            return file().createOrOverwrite();
+        }
+
+        @Override
+        public InputFile toInputFile()
+        {
+            return new LocalInput(location);
+        }
+
+        private OutputFile file()
+        {
+            return Files.localOutput(toPath(location).toFile());
         }
     }
 }

@@ -97,7 +97,7 @@ public final class SkadeTables
         return readRef.isEmpty() || pointer.refs().containsKey(readRef.get());
     }
 
-    RefCommitter committer()
+    public RefCommitter committer()
     {
         return committer;
     }
@@ -214,7 +214,7 @@ public final class SkadeTables
     /**
      * For what no session asks for.
      */
-    FileIO fileIo(String user)
+    public FileIO fileIo(String user)
     {
         return fileIoFactory.create(fileSystemFactory.create(ConnectorIdentity.ofUser(user)), true);
     }

@@ -18,7 +18,8 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 import io.airlift.log.Logger;
 import io.skade.catalog.PointerCatalog;
-import io.skade.ref.ProtectedRefs;
+import io.skade.procedure.ProcedureErrors;
+import io.skade.ref.RefRefusedException;
 import io.skade.store.PointerKind;
 import io.skade.store.TablePointer;
 import io.trino.filesystem.Location;
@@ -71,6 +72,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -80,7 +82,6 @@ import static io.skade.plugin.catalog.SkadeTables.author;
 import static io.skade.plugin.catalog.SkadeTables.identifier;
 import static io.skade.plugin.catalog.SkadeTables.namespace;
 import static io.skade.plugin.catalog.SkadeTables.schemaTableName;
-import static io.skade.procedure.SkadeErrorCode.REF_PROTECTED;
 import static io.trino.filesystem.Locations.appendPath;
 import static io.trino.plugin.iceberg.IcebergErrorCode.ICEBERG_UNSUPPORTED_VIEW_DIALECT;
 import static io.trino.plugin.iceberg.IcebergSchemaProperties.LOCATION_PROPERTY;
@@ -323,8 +324,7 @@ public final class SkadeTrinoCatalog
     @Override
     public void unregisterTable(ConnectorSession session, SchemaTableName tableName)
     {
-        checkNotProtected(session, tableName);
-        if (!catalog(session).unregisterTable(identifier(tableName))) {
+        if (!drop(() -> catalog(session).unregisterTable(identifier(tableName)))) {
             throw new TableNotFoundException(tableName);
         }
         state.committed();
@@ -334,8 +334,7 @@ public final class SkadeTrinoCatalog
     public void dropTable(ConnectorSession session, SchemaTableName schemaTableName)
     {
         BaseTable table = loadTable(session, schemaTableName);
-        checkNotProtected(schemaTableName, table.operations().current());
-        if (!catalog(session).dropTable(identifier(schemaTableName), false)) {
+        if (!drop(() -> catalog(session).dropTable(identifier(schemaTableName), false))) {
             throw new TableNotFoundException(schemaTableName);
         }
         state.committed();
@@ -353,7 +352,7 @@ public final class SkadeTrinoCatalog
     public void dropCorruptedTable(ConnectorSession session, SchemaTableName schemaTableName)
     {
         TablePointer pointer = state.get().find(identifier(schemaTableName), PointerKind.TABLE).orElseThrow(() -> new TableNotFoundException(schemaTableName));
-        if (!catalog(session).dropTable(identifier(schemaTableName), false)) {
+        if (!drop(() -> catalog(session).dropTable(identifier(schemaTableName), false))) {
             throw new TableNotFoundException(schemaTableName);
         }
         state.committed();
@@ -361,31 +360,16 @@ public final class SkadeTrinoCatalog
         deleteTableDirectory(fileSystemFactory.create(session), schemaTableName, metadataFolder.parentDirectory().toString());
     }
 
-    private void checkNotProtected(ConnectorSession session, SchemaTableName name)
+    /**
+     * Runs a drop. False if there is no such table.
+     */
+    private static boolean drop(BooleanSupplier drop)
     {
-        Optional<TablePointer> pointer = state.get().find(identifier(name), PointerKind.TABLE);
-        if (pointer.isEmpty()) {
-            return;
-        }
-        TableMetadata metadata;
         try {
-            metadata = tables.metadata(session, name, pointer.get());
+            return drop.getAsBoolean();
         }
-        catch (TrinoException e) {
-            // a table that cannot be read has nothing to protect, and must not stay for ever
-            if (DamagedTables.isDamaged(e)) {
-                return;
-            }
-            throw e;
-        }
-        checkNotProtected(name, metadata);
-    }
-
-    private static void checkNotProtected(SchemaTableName name, TableMetadata metadata)
-    {
-        Set<String> protectedRefs = ProtectedRefs.of(metadata);
-        if (!protectedRefs.isEmpty()) {
-            throw new TrinoException(REF_PROTECTED, "Cannot drop %s: it has protected branches: %s".formatted(name, String.join(", ", protectedRefs)));
+        catch (RefRefusedException e) {
+            throw ProcedureErrors.translate(e);
         }
     }
 

@@ -1,0 +1,145 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.skade.ref;
+
+import com.google.common.collect.ImmutableList;
+import org.apache.iceberg.DataOperations;
+import org.apache.iceberg.MetadataUpdate;
+import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.util.SnapshotUtil;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+import static com.google.common.collect.ImmutableList.toImmutableList;
+import static org.apache.iceberg.SnapshotRef.MAIN_BRANCH;
+
+/**
+ * What a list of Iceberg's metadata updates does to a table.
+ */
+record MetadataUpdates(List<MetadataUpdate> list)
+{
+    MetadataUpdates
+    {
+        list = ImmutableList.copyOf(list);
+    }
+
+    /**
+     * The name under which the log shows them.
+     */
+    String operation()
+    {
+        if (isReplaceTable()) {
+            return "replace_table";
+        }
+        Optional<Snapshot> added = addedSnapshots().stream().reduce((_, last) -> last);
+        if (added.isPresent()) {
+            return Objects.requireNonNullElse(added.get().operation(), DataOperations.OVERWRITE);
+        }
+        if (has(MetadataUpdate.RemoveSnapshots.class)) {
+            return "expire";
+        }
+        if (has(MetadataUpdate.AddSchema.class) || has(MetadataUpdate.SetCurrentSchema.class) || has(MetadataUpdate.AddPartitionSpec.class) || has(MetadataUpdate.SetDefaultPartitionSpec.class)
+                || has(MetadataUpdate.SetDefaultSortOrder.class) || has(MetadataUpdate.SetLocation.class) || has(MetadataUpdate.UpgradeFormatVersion.class)) {
+            return "alter_table";
+        }
+        if (has(MetadataUpdate.SetProperties.class) || has(MetadataUpdate.RemoveProperties.class)) {
+            return "set_properties";
+        }
+        if (has(MetadataUpdate.SetSnapshotRef.class) || has(MetadataUpdate.RemoveSnapshotRef.class)) {
+            return "set_ref";
+        }
+        return "set_statistics";
+    }
+
+    /**
+     * Whether all that they do to refs and their protection is to take {@code main} to an added snapshot that holds the rows of its parent in other files.
+     */
+    boolean areRewrite()
+    {
+        List<Snapshot> added = addedSnapshots();
+        return !added.isEmpty() &&
+                added.stream().allMatch(snapshot -> DataOperations.REPLACE.equals(snapshot.operation())) &&
+                list.stream().allMatch(update -> keepsProtection(update) && (!(update instanceof MetadataUpdate.SetSnapshotRef ref) ||
+                        (isMain(ref) && added.stream().anyMatch(snapshot -> snapshot.snapshotId() == ref.snapshotId()))));
+    }
+
+    /**
+     * Whether all that they do to refs is to take branches of {@code before} to descendants that the table has already.
+     */
+    boolean areFastForward(TableMetadata before)
+    {
+        return has(MetadataUpdate.SetSnapshotRef.class) &&
+                addedSnapshots().isEmpty() &&
+                list.stream().allMatch(update -> keepsProtection(update) && (!(update instanceof MetadataUpdate.SetSnapshotRef ref) || isFastForward(before, ref)));
+    }
+
+    private static boolean isFastForward(TableMetadata before, MetadataUpdate.SetSnapshotRef update)
+    {
+        SnapshotRef ref = before.ref(update.name());
+        return ref != null &&
+                ref.isBranch() &&
+                update.type().equalsIgnoreCase(ref.type().name()) &&
+                Objects.equals(update.minSnapshotsToKeep(), ref.minSnapshotsToKeep()) &&
+                Objects.equals(update.maxSnapshotAgeMs(), ref.maxSnapshotAgeMs()) &&
+                Objects.equals(update.maxRefAgeMs(), ref.maxRefAgeMs()) &&
+                before.snapshot(update.snapshotId()) != null &&
+                SnapshotUtil.isAncestorOf(update.snapshotId(), ref.snapshotId(), before::snapshot);
+    }
+
+    private static boolean keepsProtection(MetadataUpdate update)
+    {
+        return switch (update) {
+            case MetadataUpdate.SetProperties _, MetadataUpdate.RemoveProperties _, MetadataUpdate.RemoveSnapshotRef _, MetadataUpdate.RemoveSnapshots _ -> false;
+            default -> true;
+        };
+    }
+
+    static boolean isMain(MetadataUpdate update)
+    {
+        return update instanceof MetadataUpdate.SetSnapshotRef ref && ref.name().equals(MAIN_BRANCH);
+    }
+
+    boolean isReplaceTable()
+    {
+        return list.stream().anyMatch(update -> update instanceof MetadataUpdate.RemoveSnapshotRef ref && ref.name().equals(MAIN_BRANCH));
+    }
+
+    /**
+     * The names of the refs that they set.
+     */
+    Stream<String> refs()
+    {
+        return list.stream()
+                .filter(MetadataUpdate.SetSnapshotRef.class::isInstance)
+                .map(update -> ((MetadataUpdate.SetSnapshotRef) update).name());
+    }
+
+    List<Snapshot> addedSnapshots()
+    {
+        return list.stream()
+                .filter(MetadataUpdate.AddSnapshot.class::isInstance)
+                .map(update -> ((MetadataUpdate.AddSnapshot) update).snapshot())
+                .collect(toImmutableList());
+    }
+
+    boolean has(Class<? extends MetadataUpdate> type)
+    {
+        return list.stream().anyMatch(type::isInstance);
+    }
+}
