@@ -160,8 +160,9 @@ public final class SkadeTrinoCatalog
     @Override
     public Map<String, Object> loadNamespaceMetadata(ConnectorSession session, String namespace)
     {
+        // the other properties, given by another engine, are none that a schema can be created with
         return state.get().namespaceProperties(namespace(namespace))
-                .<Map<String, Object>>map(ImmutableMap::copyOf)
+                .<Map<String, Object>>map(properties -> ImmutableMap.copyOf(Maps.filterKeys(properties, LOCATION_PROPERTY::equals)))
                 .orElseThrow(() -> new SchemaNotFoundException(namespace));
     }
 

@@ -118,6 +118,7 @@ class TestRestServer
         Namespace namespace = Namespace.of("shared");
         alice.createNamespace(namespace, ImmutableMap.of("comment", "by another engine"));
         assertQuery("SHOW SCHEMAS LIKE 'shared'", "VALUES 'shared'");
+        assertThat((String) computeScalar("SHOW CREATE SCHEMA shared")).startsWith("CREATE SCHEMA lake.shared");
         assertUpdate("CREATE TABLE shared.orders (id bigint, price decimal(10,2)) WITH (partitioning = ARRAY['bucket(id, 4)'])");
         TableIdentifier name = TableIdentifier.of(namespace, "orders");
         Table table = alice.loadTable(name);
