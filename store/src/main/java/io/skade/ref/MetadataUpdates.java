@@ -117,7 +117,7 @@ record MetadataUpdates(List<MetadataUpdate> list)
 
     boolean isReplaceTable()
     {
-        return list.stream().anyMatch(update -> update instanceof MetadataUpdate.RemoveSnapshotRef ref && ref.name().equals(MAIN_BRANCH));
+        return removes(MAIN_BRANCH);
     }
 
     /**
@@ -128,6 +128,11 @@ record MetadataUpdates(List<MetadataUpdate> list)
         return list.stream()
                 .filter(MetadataUpdate.SetSnapshotRef.class::isInstance)
                 .map(update -> ((MetadataUpdate.SetSnapshotRef) update).name());
+    }
+
+    boolean removes(String ref)
+    {
+        return list.stream().anyMatch(update -> update instanceof MetadataUpdate.RemoveSnapshotRef removed && removed.name().equals(ref));
     }
 
     List<Snapshot> addedSnapshots()

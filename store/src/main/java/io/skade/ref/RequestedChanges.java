@@ -61,7 +61,20 @@ public final class RequestedChanges
             throw new CommitFailedException(e, "Cannot commit: %s was changed since the commit was built: %s", target.name(), e.getMessage());
         }
         TableMetadata next = builder.build();
+        checkRefsRemain(target, next);
         return next.changes().isEmpty() ? base : next;
+    }
+
+    /**
+     * With a snapshot Iceberg's builder removes the refs on it. Those that the sender knew of are named among the updates; others were made since.
+     */
+    private void checkRefsRemain(RefTarget target, TableMetadata next)
+    {
+        for (String ref : target.metadata().refs().keySet()) {
+            if (next.ref(ref) == null && !updates.removes(ref)) {
+                throw new CommitFailedException("Cannot commit: %s of %s is at a snapshot that would be removed", ref, target.name());
+            }
+        }
     }
 
     @Override
