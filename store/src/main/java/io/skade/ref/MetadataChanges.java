@@ -77,7 +77,7 @@ final class MetadataChanges
     @Override
     public String operation(TableMetadata before)
     {
-        return changes().operation();
+        return changes().operation(before);
     }
 
     @Override

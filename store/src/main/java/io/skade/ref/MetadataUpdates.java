@@ -18,6 +18,7 @@ import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.SnapshotRefType;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.util.SnapshotUtil;
 
@@ -40,9 +41,9 @@ record MetadataUpdates(List<MetadataUpdate> list)
     }
 
     /**
-     * The name under which the log shows them.
+     * The name under which the log shows them: that of the verb, if all they do is what a verb does to refs.
      */
-    String operation()
+    String operation(TableMetadata before)
     {
         if (isReplaceTable()) {
             return "replace_table";
@@ -61,10 +62,48 @@ record MetadataUpdates(List<MetadataUpdate> list)
         if (has(MetadataUpdate.SetProperties.class) || has(MetadataUpdate.RemoveProperties.class)) {
             return "set_properties";
         }
-        if (has(MetadataUpdate.SetSnapshotRef.class) || has(MetadataUpdate.RemoveSnapshotRef.class)) {
-            return "set_ref";
+        List<String> verbs = list.stream()
+                .flatMap(update -> verb(before, update).stream())
+                .distinct()
+                .toList();
+        return switch (verbs.size()) {
+            case 0 -> "set_statistics";
+            case 1 -> verbs.getFirst();
+            default -> "set_ref";
+        };
+    }
+
+    private static Optional<String> verb(TableMetadata before, MetadataUpdate update)
+    {
+        return switch (update) {
+            case MetadataUpdate.SetSnapshotRef set -> Optional.of(verb(before, set));
+            case MetadataUpdate.RemoveSnapshotRef removed -> Optional.of(before.ref(removed.name()) instanceof SnapshotRef ref && ref.isTag() ? "drop_tag" : "drop_branch");
+            default -> Optional.empty();
+        };
+    }
+
+    private static String verb(TableMetadata before, MetadataUpdate.SetSnapshotRef update)
+    {
+        boolean isTag = update.type().equalsIgnoreCase(SnapshotRefType.TAG.name());
+        SnapshotRef ref = before.ref(update.name());
+        if (ref == null) {
+            return isTag ? "create_tag" : "create_branch";
         }
-        return "set_statistics";
+        if (ref.snapshotId() == update.snapshotId()) {
+            return "set_ref_retention";
+        }
+        if (isTag) {
+            return "replace_tag";
+        }
+        if (isAncestor(before, ref.snapshotId(), update.snapshotId())) {
+            return "fast_forward";
+        }
+        return isAncestor(before, update.snapshotId(), ref.snapshotId()) ? "rollback_to" : "replace_branch";
+    }
+
+    private static boolean isAncestor(TableMetadata metadata, long ancestorId, long snapshotId)
+    {
+        return metadata.snapshot(snapshotId) != null && SnapshotUtil.isAncestorOf(snapshotId, ancestorId, metadata::snapshot);
     }
 
     /**
@@ -98,8 +137,7 @@ record MetadataUpdates(List<MetadataUpdate> list)
                 Objects.equals(update.minSnapshotsToKeep(), ref.minSnapshotsToKeep()) &&
                 Objects.equals(update.maxSnapshotAgeMs(), ref.maxSnapshotAgeMs()) &&
                 Objects.equals(update.maxRefAgeMs(), ref.maxRefAgeMs()) &&
-                before.snapshot(update.snapshotId()) != null &&
-                SnapshotUtil.isAncestorOf(update.snapshotId(), ref.snapshotId(), before::snapshot);
+                isAncestor(before, ref.snapshotId(), update.snapshotId());
     }
 
     private static boolean keepsProtection(MetadataUpdate update)

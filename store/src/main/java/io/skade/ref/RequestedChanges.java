@@ -40,7 +40,7 @@ public final class RequestedChanges
     @Override
     public String operation(TableMetadata before)
     {
-        return updates.operation();
+        return updates.operation(before);
     }
 
     /**

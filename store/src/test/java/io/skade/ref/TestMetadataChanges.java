@@ -101,8 +101,6 @@ class TestMetadataChanges
         assertOperation("alter_table", TableMetadata.buildFrom(origin).setLocation("/elsewhere"));
         assertOperation("alter_table", TableMetadata.buildFrom(origin).upgradeFormatVersion(3));
         assertOperation("alter_table", TableMetadata.buildFrom(origin).setCurrentSchema(OTHER_SCHEMA, 3));
-        assertOperation("set_ref", TableMetadata.buildFrom(origin).setRef("v1", SnapshotRef.tagBuilder(first).build()));
-        assertOperation("set_ref", TableMetadata.buildFrom(TableMetadata.buildFrom(origin).setRef("v1", SnapshotRef.tagBuilder(first).build()).discardChanges().build()).removeRef("v1"));
         assertOperation("set_statistics", TableMetadata.buildFrom(origin).setStatistics(new GenericStatisticsFile(first, "/stats", 1, 1, ImmutableList.of())));
     }
 

@@ -142,8 +142,8 @@ class TestProtectedRefs
         assertProtected("main", "append", () -> append(lake.load(T)));
         assertProtected("release", "append", () -> append(lake.loadBranch(T, "release")));
         assertProtected("main", "delete", () -> lake.load(T).newDelete().deleteFile(file).commit());
-        assertProtected("main", "set_ref", () -> lake.load(T).manageSnapshots().rollbackTo(first).commit());
-        assertProtected("release", "set_ref", () -> lake.load(T).manageSnapshots().removeBranch("release").commit());
+        assertProtected("main", "rollback_to", () -> lake.load(T).manageSnapshots().rollbackTo(first).commit());
+        assertProtected("release", "drop_branch", () -> lake.load(T).manageSnapshots().removeBranch("release").commit());
         assertProtected("main", "replace_table", () -> lake.catalog().newReplaceTableTransaction(T, SCHEMA, false).commitTransaction());
     }
 
