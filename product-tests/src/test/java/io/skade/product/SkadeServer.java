@@ -29,6 +29,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -59,13 +60,15 @@ final class SkadeServer
 
     private final Path data;
     private final int port;
+    private final int restPort;
     private final Thread killAtExit = new Thread(this::kill);
     private Process process;
 
-    private SkadeServer(Path data, int port)
+    private SkadeServer(Path data, int port, int restPort)
     {
         this.data = requireNonNull(data, "data is null");
         this.port = port;
+        this.restPort = restPort;
     }
 
     /**
@@ -83,6 +86,7 @@ final class SkadeServer
         private final Map<String, Map<String, String>> catalogs = new HashMap<>();
         private final Map<String, Set<String>> removedCatalogLines = new HashMap<>();
         private final Map<String, String> branchRules = new HashMap<>();
+        private final List<String> restTokens = new ArrayList<>();
         private Optional<SkadeServer> coordinator = Optional.empty();
         private boolean stockIceberg;
 
@@ -139,6 +143,15 @@ final class SkadeServer
         }
 
         /**
+         * Serves the tables of {@code lake} over REST, at {@link #restUri}, to the users that were given a token.
+         */
+        Builder rest(String user, String token)
+        {
+            restTokens.add(user + ":" + token);
+            return this;
+        }
+
+        /**
          * Makes {@link BranchRules} the server's access control, and adds a rule to it.
          */
         Builder branchRule(String key, String value)
@@ -166,11 +179,18 @@ final class SkadeServer
             deleteRecursively(data);
             copyRecursively(ETC, data.resolve("etc"));
             int port = findFreePort();
+            int restPort = findFreePort();
 
             coordinator.ifPresent(coordinator -> config.putAll(Map.of(
                     "coordinator", "false",
                     "discovery.uri", "http://127.0.0.1:" + coordinator.port)));
             change(data.resolve("etc/config.properties"), config, Set.of());
+            if (!restTokens.isEmpty()) {
+                Path tokens = Files.write(data.resolve("etc/rest-tokens"), restTokens);
+                catalog("lake", "skade.rest.enabled", "true");
+                catalog("lake", "skade.rest.port", String.valueOf(restPort));
+                catalog("lake", "skade.rest.token-file", tokens.toString());
+            }
             for (Map.Entry<String, Map<String, String>> catalog : catalogs.entrySet()) {
                 change(data.resolve("etc/catalog/" + catalog.getKey() + ".properties"),
                         catalog.getValue(),
@@ -182,7 +202,7 @@ final class SkadeServer
             }
             linkPlugins(data.resolve("plugin"));
 
-            SkadeServer server = new SkadeServer(data, port);
+            SkadeServer server = new SkadeServer(data, port, restPort);
             Runtime.getRuntime().addShutdownHook(server.killAtExit);
             try {
                 server.launch();
@@ -240,6 +260,14 @@ final class SkadeServer
     Path data()
     {
         return data;
+    }
+
+    /**
+     * Where the tables are served to other engines, see {@link Builder#rest}.
+     */
+    URI restUri()
+    {
+        return URI.create("http://127.0.0.1:" + restPort);
     }
 
     Path log()

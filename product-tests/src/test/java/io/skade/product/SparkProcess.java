@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +103,29 @@ final class SparkProcess
     static SparkProcess start(Path java, Path warehouse, Path log)
             throws IOException
     {
+        return start(java, warehouse, log, Map.of());
+    }
+
+    /**
+     * Starts a Spark that also has a catalog {@code lake}: the tables that a server serves over REST.
+     *
+     * @param token of the user that Spark is for the server
+     */
+    static SparkProcess start(Path java, Path warehouse, Path log, SkadeServer server, String token)
+            throws IOException
+    {
+        return start(java, warehouse, log, Map.of(
+                "spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog",
+                "spark.sql.catalog.lake.type", "rest",
+                "spark.sql.catalog.lake.uri", server.restUri().toString(),
+                "spark.sql.catalog.lake.token", token,
+                // it is to see what others do at once
+                "spark.sql.catalog.lake.cache-enabled", "false"));
+    }
+
+    private static SparkProcess start(Path java, Path warehouse, Path log, Map<String, String> settings)
+            throws IOException
+    {
         List<String> command = new ArrayList<>();
         command.add(java.toString());
         command.add("-Xmx1g");
@@ -112,6 +136,7 @@ final class SparkProcess
                 MODULE.resolve("classes") + ":" + Files.readString(MODULE.resolve("classpath")).strip(),
                 "io.skade.spark.SparkRequests",
                 warehouse.toUri().toString()));
+        settings.forEach((key, value) -> command.add(key + "=" + value));
         Process process = new ProcessBuilder(command)
                 .redirectError(Redirect.to(log.toFile()))
                 .start();
@@ -125,6 +150,17 @@ final class SparkProcess
             throws IOException
     {
         return ask("sql " + statement);
+    }
+
+    /**
+     * Runs statements of Spark SQL, {@code count} at the same time.
+     *
+     * @return a line for each, in their order: {@code ok}, or the message of its failure
+     */
+    List<String> together(int count, List<String> statements)
+            throws IOException
+    {
+        return ask("together %s %s".formatted(count, String.join(";", statements)));
     }
 
     /**

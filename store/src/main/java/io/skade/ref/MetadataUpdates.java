@@ -13,10 +13,19 @@
  */
 package io.skade.ref;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.common.collect.ImmutableList;
 import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotParser;
+import org.apache.iceberg.SnapshotRef;
+import org.apache.iceberg.SnapshotRefType;
+import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.exceptions.CommitFailedException;
+import org.apache.iceberg.util.SnapshotUtil;
 
 import java.util.List;
 import java.util.Objects;
@@ -37,9 +46,9 @@ record MetadataUpdates(List<MetadataUpdate> list)
     }
 
     /**
-     * The name under which the log shows them.
+     * The name under which the log shows them: that of the verb, if all they do is what a verb does to refs.
      */
-    String operation()
+    String operation(TableMetadata before)
     {
         if (isReplaceTable()) {
             return "replace_table";
@@ -58,10 +67,83 @@ record MetadataUpdates(List<MetadataUpdate> list)
         if (has(MetadataUpdate.SetProperties.class) || has(MetadataUpdate.RemoveProperties.class)) {
             return "set_properties";
         }
-        if (has(MetadataUpdate.SetSnapshotRef.class) || has(MetadataUpdate.RemoveSnapshotRef.class)) {
-            return "set_ref";
+        List<String> verbs = list.stream()
+                .flatMap(update -> verb(before, update).stream())
+                .distinct()
+                .toList();
+        return switch (verbs.size()) {
+            case 0 -> "set_statistics";
+            case 1 -> verbs.getFirst();
+            default -> "set_ref";
+        };
+    }
+
+    private static Optional<String> verb(TableMetadata before, MetadataUpdate update)
+    {
+        return switch (update) {
+            case MetadataUpdate.SetSnapshotRef set -> Optional.of(verb(before, set));
+            case MetadataUpdate.RemoveSnapshotRef removed -> Optional.of(before.ref(removed.name()) instanceof SnapshotRef ref && ref.isTag() ? "drop_tag" : "drop_branch");
+            default -> Optional.empty();
+        };
+    }
+
+    private static String verb(TableMetadata before, MetadataUpdate.SetSnapshotRef update)
+    {
+        boolean isTag = update.type().equalsIgnoreCase(SnapshotRefType.TAG.name());
+        SnapshotRef ref = before.ref(update.name());
+        if (ref == null) {
+            return isTag ? "create_tag" : "create_branch";
         }
-        return "set_statistics";
+        if (ref.snapshotId() == update.snapshotId()) {
+            return "set_ref_retention";
+        }
+        if (isTag) {
+            return "replace_tag";
+        }
+        if (isAncestor(before, ref.snapshotId(), update.snapshotId())) {
+            return "fast_forward";
+        }
+        return isAncestor(before, update.snapshotId(), ref.snapshotId()) ? "rollback_to" : "replace_branch";
+    }
+
+    private static boolean isAncestor(TableMetadata metadata, long ancestorId, long snapshotId)
+    {
+        return metadata.snapshot(snapshotId) != null && SnapshotUtil.isAncestorOf(snapshotId, ancestorId, metadata::snapshot);
+    }
+
+    /**
+     * The version of a table to begin with when they are applied: the newest. If the sequence numbers of the snapshots of a replacement were outrun, they are
+     * in it already. That does no harm, since the first of them has no parent: no file of theirs meets one of other snapshots. Iceberg's builder
+     * takes every snapshot without a parent, but would go back to its number as the table's last one.
+     *
+     * @throws CommitFailedException if other snapshots were outrun: they have to be built anew
+     */
+    TableMetadata start(RefTarget target)
+    {
+        TableMetadata base = target.metadata();
+        if (base.formatVersion() == 1 || addedSnapshots().stream().allMatch(snapshot -> snapshot.sequenceNumber() > base.lastSequenceNumber())) {
+            return base;
+        }
+        // with version 3 the row ids may be given as well
+        if (!isReplaceTable() || base.formatVersion() >= 3) {
+            throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
+        }
+        long lastSequenceNumber = addedSnapshots().stream()
+                .mapToLong(Snapshot::sequenceNumber)
+                .reduce(base.lastSequenceNumber(), Math::max);
+        ObjectNode json = MetadataJson.of(base);
+        json.put("last-sequence-number", lastSequenceNumber);
+        ArrayNode snapshots = (ArrayNode) json.get("snapshots");
+        addedSnapshots().forEach(snapshot -> snapshots.add(MetadataJson.parse(SnapshotParser.toJson(snapshot))));
+        return TableMetadataParser.fromJson(base.metadataFileLocation(), json);
+    }
+
+    /**
+     * What is left to apply to {@code start}.
+     */
+    List<MetadataUpdate> toApply(TableMetadata base, TableMetadata start)
+    {
+        return start == base ? list : list.stream().filter(update -> !(update instanceof MetadataUpdate.AddSnapshot)).toList();
     }
 
     static boolean isMain(MetadataUpdate update)
@@ -71,7 +153,7 @@ record MetadataUpdates(List<MetadataUpdate> list)
 
     boolean isReplaceTable()
     {
-        return list.stream().anyMatch(update -> update instanceof MetadataUpdate.RemoveSnapshotRef ref && ref.name().equals(MAIN_BRANCH));
+        return removes(MAIN_BRANCH);
     }
 
     /**
@@ -82,6 +164,11 @@ record MetadataUpdates(List<MetadataUpdate> list)
         return list.stream()
                 .filter(MetadataUpdate.SetSnapshotRef.class::isInstance)
                 .map(update -> ((MetadataUpdate.SetSnapshotRef) update).name());
+    }
+
+    boolean removes(String ref)
+    {
+        return list.stream().anyMatch(update -> update instanceof MetadataUpdate.RemoveSnapshotRef removed && removed.name().equals(ref));
     }
 
     List<Snapshot> addedSnapshots()

@@ -50,7 +50,7 @@ public final class RequestedChanges
     @Override
     public String operation(TableMetadata before)
     {
-        return updates.operation();
+        return updates.operation(before);
     }
 
     /**
@@ -64,9 +64,11 @@ public final class RequestedChanges
         TableMetadata base = target.metadata();
         requirements.forEach(requirement -> requirement.validate(base));
         updates.refs().filter(ref -> base.ref(ref) == null).forEach(RefNames::check);
-        TableMetadata next = build(target.name(), TableMetadata.buildFrom(base));
+        TableMetadata start = updates.start(target);
+        TableMetadata next = build(target.name(), TableMetadata.buildFrom(start), updates.toApply(base, start));
         ValidationException.check(base.uuid() == null || base.uuid().equals(next.uuid()), "Cannot change the uuid of %s", target.name());
-        return next.changes().isEmpty() ? base : next;
+        checkRefsRemain(target, next);
+        return start == base && next.changes().isEmpty() ? base : next;
     }
 
     /**
@@ -86,14 +88,14 @@ public final class RequestedChanges
                 .findFirst()
                 .map(TableMetadata::buildFromEmpty)
                 .orElseGet(TableMetadata::buildFromEmpty);
-        return build(name, builder);
+        return build(name, builder, updates.list());
     }
 
-    private TableMetadata build(TableIdentifier name, TableMetadata.Builder builder)
+    private TableMetadata build(TableIdentifier name, TableMetadata.Builder builder, List<MetadataUpdate> list)
     {
         TableMetadata next;
         try {
-            updates.list().forEach(update -> update.applyTo(builder));
+            list.forEach(update -> update.applyTo(builder));
             next = builder.build();
         }
         catch (RetryableValidationException e) {
@@ -122,6 +124,18 @@ public final class RequestedChanges
             ancestor = metadata.snapshot(ancestor.parentId());
         }
         return false;
+    }
+
+    /**
+     * With a snapshot Iceberg's builder removes the refs on it. Those that the sender knew of are named among the updates; others were made since.
+     */
+    private void checkRefsRemain(RefTarget target, TableMetadata next)
+    {
+        for (String ref : target.metadata().refs().keySet()) {
+            if (next.ref(ref) == null && !updates.removes(ref)) {
+                throw new CommitFailedException("Cannot commit: %s of %s is at a snapshot that would be removed", ref, target.name());
+            }
+        }
     }
 
     @Override

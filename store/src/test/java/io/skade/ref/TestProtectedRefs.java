@@ -153,8 +153,8 @@ class TestProtectedRefs
         assertProtected("main", "append", () -> append(lake.load(T)));
         assertProtected("release", "append", () -> append(lake.loadBranch(T, "release")));
         assertProtected("main", "delete", () -> lake.load(T).newDelete().deleteFile(file).commit());
-        assertProtected("main", "set_ref", () -> lake.load(T).manageSnapshots().rollbackTo(first).commit());
-        assertProtected("release", "set_ref", () -> lake.load(T).manageSnapshots().removeBranch("release").commit());
+        assertProtected("main", "rollback_to", () -> lake.load(T).manageSnapshots().rollbackTo(first).commit());
+        assertProtected("release", "drop_branch", () -> lake.load(T).manageSnapshots().removeBranch("release").commit());
         assertProtected("main", "replace_table", () -> lake.catalog().newReplaceTableTransaction(T, SCHEMA, false).commitTransaction());
     }
 
@@ -216,13 +216,13 @@ class TestProtectedRefs
         long dev = lake.snapshotId(T, "dev");
         append(lake.loadBranch(T, "audit"));
         long audit = lake.snapshotId(T, "audit");
-        assertProtected("main", "set_ref", () -> request(setBranch("main", first)));
+        assertProtected("main", "rollback_to", () -> request(setBranch("main", first)));
         assertProtected("release", "set_ref", () -> request(setBranch("main", dev), setBranch("release", first)));
         assertProtected("main", "set_ref", () -> request(setBranch("main", dev), setBranch("main", first)));
-        assertProtected("main", "set_ref", () -> request(new SetSnapshotRef("main", main, SnapshotRefType.BRANCH, 5, null, null)));
-        assertProtected("main", "set_ref", () -> request(new SetSnapshotRef("main", dev, SnapshotRefType.BRANCH, null, null, 5L)));
-        assertProtected("release", "set_ref", () -> request(new SetSnapshotRef("release", dev, SnapshotRefType.TAG, null, null, null)));
-        assertProtected("release", "set_ref", () -> request(new RemoveSnapshotRef("release")));
+        assertProtected("main", "set_ref_retention", () -> request(new SetSnapshotRef("main", main, SnapshotRefType.BRANCH, 5, null, null)));
+        assertProtected("main", "fast_forward", () -> request(new SetSnapshotRef("main", dev, SnapshotRefType.BRANCH, null, null, 5L)));
+        assertProtected("release", "replace_tag", () -> request(new SetSnapshotRef("release", dev, SnapshotRefType.TAG, null, null, null)));
+        assertProtected("release", "drop_branch", () -> request(new RemoveSnapshotRef("release")));
         assertRefused(
                 "Cannot change the property skade.protected-refs of db.t: only protect_ref and unprotect_ref do",
                 () -> request(setBranch("main", dev), new SetProperties(ImmutableMap.of(ProtectedRefs.PROPERTY, "release"))));

@@ -28,6 +28,7 @@ import io.skade.store.PointerStore;
 import io.skade.store.RefChange;
 import io.skade.store.StoreException;
 import io.skade.store.TablePointer;
+import org.apache.iceberg.ManageSnapshots;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.Table;
@@ -66,6 +67,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 import static com.google.common.collect.ImmutableMap.toImmutableMap;
@@ -193,7 +195,7 @@ class TestRefCommitter
         lake.load(T).updateSchema().addColumn("c", SCHEMA.findType("id")).commit();
         assertThat(operations()).containsExactly("alter_table");
         lake.load(T).manageSnapshots().createTag("v1", first).commit();
-        assertThat(operations()).containsExactly("set_ref");
+        assertThat(operations()).containsExactly("create_tag");
         lake.load(T).manageSnapshots().removeTag("v1").commit();
         lake.load(T).expireSnapshots().expireSnapshotId(first).commit();
         assertThat(operations()).containsExactly("expire");
@@ -201,6 +203,34 @@ class TestRefCommitter
         assertThat(operations()).containsExactly("drop_table");
         assertThat(lake.lastLogEntry().tables().getFirst().refChanges())
                 .containsExactly(new RefChange("main", Optional.of(SnapshotRef.branchBuilder(second).build()), Optional.empty()));
+    }
+
+    /**
+     * What Iceberg does to refs has the name of the verb that does the same.
+     */
+    @Test
+    void testLogOfRefMovesByIceberg()
+    {
+        long first = append(lake.createTable(T, ImmutableMap.of())).snapshotId();
+        long second = append(lake.load(T)).snapshotId();
+        assertLogged("create_tag", refs -> refs.createTag("v1", first));
+        assertLogged("create_branch", refs -> refs.createBranch("dev", first));
+        assertLogged("create_branch", refs -> refs.createBranch("audit", first).createBranch("test", second));
+        assertLogged("set_ref_retention", refs -> refs.setMaxRefAgeMs("v1", 1000));
+        assertLogged("replace_tag", refs -> refs.replaceTag("v1", second));
+        assertLogged("fast_forward", refs -> refs.fastForwardBranch("dev", "main"));
+        assertLogged("rollback_to", refs -> refs.rollbackTo(first));
+        append(lake.load(T));
+        assertLogged("replace_branch", refs -> refs.replaceBranch("dev", "main"));
+        assertLogged("drop_branch", refs -> refs.removeBranch("dev"));
+        assertLogged("drop_tag", refs -> refs.removeTag("v1"));
+        assertLogged("set_ref", refs -> refs.createTag("v2", first).removeBranch("test"));
+    }
+
+    private void assertLogged(String operation, UnaryOperator<ManageSnapshots> change)
+    {
+        change.apply(lake.load(T).manageSnapshots()).commit();
+        assertThat(operations()).containsExactly(operation);
     }
 
     @Test

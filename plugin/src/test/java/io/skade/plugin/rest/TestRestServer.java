@@ -105,7 +105,7 @@ class TestRestServer
 
         assertQuery(
                 "SELECT ref, operation, changed_by, query_id IS NULL FROM \"logged$ref_log\" WHERE ref <> 'main'",
-                "VALUES ('v1', 'set_ref', 'bob', true), ('audit', 'set_ref', 'alice', true), ('v1', 'set_ref', 'alice', true)");
+                "VALUES ('v1', 'drop_tag', 'bob', true), ('audit', 'set_ref', 'alice', true), ('v1', 'set_ref', 'alice', true)");
         // what another engine did is taken back as anything else
         assertUpdate("CALL lake.system.undo_ref('tpch', 'logged', 'v1')");
         assertQuery("SELECT name FROM \"logged$refs\" WHERE type = 'TAG'", "VALUES 'v1'");

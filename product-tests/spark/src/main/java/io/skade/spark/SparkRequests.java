@@ -21,18 +21,26 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.IntStream.range;
 
 /**
- * Spark for another process to use. Its argument is the folder of a Hadoop catalog of Iceberg tables, which is the current
- * catalog. Each line of the standard input is one request; the answer is its rows, a line each with the values joined by
- * {@code " | "}, and a line with a mark: {@code .} for success, {@code !} and the message for a failure.
+ * Spark for another process to use. Its first argument is the folder of a Hadoop catalog of Iceberg tables, which is the current
+ * catalog; those that follow are settings, {@code key=value}. Each line of the standard input is one request; the answer is its
+ * rows, a line each with the values joined by {@code " | "}, and a line with a mark: {@code .} for success, {@code !} and the
+ * message for a failure.
  * <ul>
  * <li>{@code sql STATEMENT}
+ * <li>{@code together COUNT STATEMENT;STATEMENT;..}: runs the statements, that many at the same time. The rows are a line for each
+ * statement, in their order: {@code ok}, or the message of its failure
  * <li>{@code branch NAME LOCATION} or {@code tag NAME LOCATION}: the rows at a ref of the table whose metadata file has this
  * location, in the order of the first column
  * </ul>
@@ -48,7 +56,7 @@ public final class SparkRequests
         PrintStream answers = System.out;
         System.setOut(System.err);
 
-        SparkSession spark = SparkSession.builder()
+        SparkSession.Builder builder = SparkSession.builder()
                 .master("local[1]")
                 .config("spark.ui.enabled", "false")
                 .config("spark.driver.bindAddress", "127.0.0.1")
@@ -62,8 +70,12 @@ public final class SparkRequests
                 // loads tables by location; without a type it wants a Hive metastore
                 .config("spark.sql.catalog.default_iceberg", "org.apache.iceberg.spark.SparkCatalog")
                 .config("spark.sql.catalog.default_iceberg.type", "hadoop")
-                .config("spark.sql.catalog.default_iceberg.warehouse", args[0])
-                .getOrCreate();
+                .config("spark.sql.catalog.default_iceberg.warehouse", args[0]);
+        for (String setting : List.of(args).subList(1, args.length)) {
+            int equals = setting.indexOf('=');
+            builder.config(setting.substring(0, equals), setting.substring(equals + 1));
+        }
+        SparkSession spark = builder.getOrCreate();
 
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, UTF_8));
         for (String request = requests.readLine(); request != null; request = requests.readLine()) {
@@ -72,7 +84,7 @@ public final class SparkRequests
                 answers.println(".");
             }
             catch (Exception e) {
-                answers.println("! " + e.toString().lines().collect(joining(" ")));
+                answers.println("! " + message(e));
             }
             answers.flush();
         }
@@ -80,15 +92,57 @@ public final class SparkRequests
     }
 
     private static List<String> answer(SparkSession spark, String request)
+            throws InterruptedException
     {
         String verb = request.substring(0, request.indexOf(' '));
         String rest = request.substring(verb.length() + 1);
         if (verb.equals("sql")) {
             return lines(spark.sql(rest));
         }
-        String ref = rest.substring(0, rest.indexOf(' '));
-        Dataset<Row> table = spark.read().format("iceberg").option(verb, ref).load(rest.substring(ref.length() + 1));
+        String first = rest.substring(0, rest.indexOf(' '));
+        String last = rest.substring(first.length() + 1);
+        if (verb.equals("together")) {
+            return together(spark, Integer.parseInt(first), last.split(";"));
+        }
+        Dataset<Row> table = spark.read().format("iceberg").option(verb, first).load(last);
         return lines(table.orderBy(table.columns()[0]));
+    }
+
+    private static List<String> together(SparkSession spark, int count, String[] statements)
+            throws InterruptedException
+    {
+        ExecutorService executor = Executors.newFixedThreadPool(count);
+        try {
+            List<Future<?>> running = new ArrayList<>();
+            for (String statement : statements) {
+                running.add(executor.submit(() -> spark.sql(statement)));
+            }
+            List<String> outcomes = new ArrayList<>();
+            for (Future<?> statement : running) {
+                outcomes.add(outcome(statement));
+            }
+            return outcomes;
+        }
+        finally {
+            executor.shutdown();
+        }
+    }
+
+    private static String outcome(Future<?> statement)
+            throws InterruptedException
+    {
+        try {
+            statement.get();
+            return "ok";
+        }
+        catch (ExecutionException e) {
+            return message(e.getCause());
+        }
+    }
+
+    private static String message(Throwable failure)
+    {
+        return failure.toString().lines().collect(joining(" "));
     }
 
     private static List<String> lines(Dataset<Row> rows)
