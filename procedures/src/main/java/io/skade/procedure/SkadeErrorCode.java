@@ -49,7 +49,7 @@ public enum SkadeErrorCode
      */
     REF_COMMIT_STATE_UNKNOWN(6, EXTERNAL, true),
     /**
-     * The store cannot do its work. Nothing was changed.
+     * The store cannot do its work, or a metadata file cannot be written. Nothing was changed.
      */
     SKADE_STORE_ERROR(7, EXTERNAL, false),
     /**

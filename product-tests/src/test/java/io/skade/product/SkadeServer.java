@@ -32,10 +32,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -82,6 +84,7 @@ final class SkadeServer
         private final String name;
         private final Map<String, String> config = new HashMap<>();
         private final Map<String, Map<String, String>> catalogs = new HashMap<>();
+        private final Map<String, Set<String>> removedCatalogLines = new HashMap<>();
         private final Map<String, String> branchRules = new HashMap<>();
         private final List<String> restTokens = new ArrayList<>();
         private Optional<SkadeServer> coordinator = Optional.empty();
@@ -108,6 +111,26 @@ final class SkadeServer
         {
             catalogs.computeIfAbsent(catalog, _ -> new HashMap<>()).put(key, value);
             return this;
+        }
+
+        /**
+         * Takes a line out of the file of a catalog.
+         */
+        Builder withoutCatalogLine(String catalog, String key)
+        {
+            catalogs.computeIfAbsent(catalog, _ -> new HashMap<>()).remove(key);
+            removedCatalogLines.computeIfAbsent(catalog, _ -> new HashSet<>()).add(key);
+            return this;
+        }
+
+        /**
+         * Puts the warehouse of {@code lake} into the bucket. The catalog has no local file system then.
+         */
+        Builder warehouse(S3Endpoint s3)
+        {
+            s3.catalogProperties().forEach((key, value) -> catalog("lake", key, value));
+            return withoutCatalogLine("lake", "fs.local.enabled")
+                    .withoutCatalogLine("lake", "local.location");
         }
 
         /**
@@ -155,14 +178,13 @@ final class SkadeServer
             Path data = Path.of("target/servers").resolve(name).toAbsolutePath();
             deleteRecursively(data);
             copyRecursively(ETC, data.resolve("etc"));
-            List<Integer> ports = findFreePorts();
-            int port = ports.getFirst();
-            int restPort = ports.getLast();
+            int port = findFreePort();
+            int restPort = findFreePort();
 
             coordinator.ifPresent(coordinator -> config.putAll(Map.of(
                     "coordinator", "false",
                     "discovery.uri", "http://127.0.0.1:" + coordinator.port)));
-            change(data.resolve("etc/config.properties"), config);
+            change(data.resolve("etc/config.properties"), config, Set.of());
             if (!restTokens.isEmpty()) {
                 Path tokens = Files.write(data.resolve("etc/rest-tokens"), restTokens);
                 catalog("lake", "skade.rest.enabled", "true");
@@ -170,11 +192,13 @@ final class SkadeServer
                 catalog("lake", "skade.rest.token-file", tokens.toString());
             }
             for (Map.Entry<String, Map<String, String>> catalog : catalogs.entrySet()) {
-                change(data.resolve("etc/catalog/" + catalog.getKey() + ".properties"), catalog.getValue());
+                change(data.resolve("etc/catalog/" + catalog.getKey() + ".properties"),
+                        catalog.getValue(),
+                        removedCatalogLines.getOrDefault(catalog.getKey(), Set.of()));
             }
             if (!branchRules.isEmpty()) {
                 branchRules.put("access-control.name", BranchRules.Factory.NAME);
-                change(data.resolve("etc/access-control.properties"), branchRules);
+                change(data.resolve("etc/access-control.properties"), branchRules, Set.of());
             }
             linkPlugins(data.resolve("plugin"));
 
@@ -395,13 +419,13 @@ final class SkadeServer
         }
     }
 
-    private void awaitJoined(SkadeServer coordinator)
+    void awaitJoined(SkadeServer coordinator)
             throws IOException, InterruptedException
     {
         awaitStart();
         await(() -> {
             try (Connection connection = coordinator.connect("system", "runtime")) {
-                return !Sql.query(connection, "SELECT 1 FROM nodes WHERE state = 'active' AND NOT coordinator").isEmpty();
+                return !Sql.query(connection, "SELECT 1 FROM nodes WHERE state = 'active' AND http_uri = 'http://127.0.0.1:%s'".formatted(port)).isEmpty();
             }
             catch (SQLException e) {
                 throw new IOException(e);
@@ -431,7 +455,7 @@ final class SkadeServer
                 throws IOException, InterruptedException;
     }
 
-    private static void change(Path file, Map<String, String> changes)
+    private static void change(Path file, Map<String, String> changes, Set<String> removed)
             throws IOException
     {
         Properties properties = new Properties();
@@ -440,18 +464,18 @@ final class SkadeServer
                 properties.load(reader);
             }
         }
+        properties.keySet().removeAll(removed);
         properties.putAll(changes);
         try (var writer = Files.newBufferedWriter(file)) {
             properties.store(writer, null);
         }
     }
 
-    private static List<Integer> findFreePorts()
+    static int findFreePort()
             throws IOException
     {
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        try (ServerSocket one = new ServerSocket(0, 1, loopback); ServerSocket other = new ServerSocket(0, 1, loopback)) {
-            return List.of(one.getLocalPort(), other.getLocalPort());
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
         }
     }
 
@@ -471,7 +495,7 @@ final class SkadeServer
         }
     }
 
-    private static void deleteRecursively(Path path)
+    static void deleteRecursively(Path path)
             throws IOException
     {
         if (!Files.exists(path)) {

@@ -86,7 +86,7 @@ final class TestRestConcurrency
             List<String> writers = query(connection, "SELECT if(changed_by = 'etl', 'spark', 'trino') FROM \"t$ref_log\" WHERE ref = 'main' AND log_id > %s".formatted(lastEntry));
             assertThat(writers).containsExactlyInAnyOrderElementsOf(acknowledged.stream().map(row -> row.split(" ")[0]).toList());
             assertThat(query(connection, "SELECT * FROM TABLE(lake.system.check_store())")).isEmpty();
-            System.out.printf("%s inserts, %s acknowledged%n", outcomes.size(), acknowledged.size());
+            System.out.printf("%s inserts, not acknowledged: %s%n", outcomes.size(), outcomes.stream().filter(outcome -> !outcome.isAcknowledged()).map(Outcome::row).toList());
         }
     }
 

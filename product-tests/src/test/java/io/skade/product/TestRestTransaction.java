@@ -79,7 +79,7 @@ final class TestRestTransaction
     void testAllOrNothingAfterKill()
             throws Exception
     {
-        int kills = Integer.getInteger("skade.kill-rounds", 8);
+        int kills = Integer.getInteger("skade.kill-rounds", 6);
         long seed = Long.getLong("skade.kill-seed", System.nanoTime());
         System.out.printf("%s kills with -Dskade.kill-seed=%s%n", kills, seed);
         RandomGenerator random = new Random(seed);

@@ -109,7 +109,7 @@ final class TestSparkRest
             execute(connection, "CREATE TABLE t (id bigint, name varchar)");
             execute(connection, "INSERT INTO t VALUES (1, 'oak'), (2, 'elm')");
             execute(connection, "CREATE BRANCH audit IN TABLE t");
-            execute(connection, "INSERT INTO \"t@audit\" VALUES (3, 'yew')");
+            execute(connection, "INSERT INTO t@audit VALUES (3, 'yew')");
             execute(connection, "UPDATE t@audit SET name = 'elder' WHERE id = 2");
 
             assertThat(spark.sql("SELECT id, name FROM lake.back.t ORDER BY id")).containsExactly("1 | oak", "2 | elm");
@@ -258,6 +258,78 @@ final class TestSparkRest
         }
     }
 
+    @Test
+    void testReplaceKeepsRefs()
+            throws Exception
+    {
+        spark.sql("CREATE NAMESPACE lake.replaced");
+        spark.sql("CREATE TABLE lake.replaced.t USING iceberg AS SELECT 1 AS id, 'oak' AS name");
+        try (Connection connection = server.connect("lake", "replaced")) {
+            execute(connection, "CALL lake.system.create_tag('replaced', 't', 'before')");
+            spark.sql("CREATE OR REPLACE TABLE lake.replaced.t USING iceberg AS SELECT 'elm' AS tree");
+            assertThat(query(connection, "SELECT * FROM t")).containsExactly("elm");
+            assertThat(query(connection, "SELECT * FROM t FOR VERSION AS OF 'before'")).containsExactly("1 | oak");
+            assertThat(spark.sql("SELECT * FROM lake.replaced.t VERSION AS OF 'before'")).containsExactly("1 | oak");
+
+            execute(connection, "CREATE OR REPLACE TABLE t AS SELECT 2 AS n");
+            assertThat(spark.sql("SELECT * FROM lake.replaced.t")).containsExactly("2");
+            assertThat(spark.sql("SELECT * FROM lake.replaced.t VERSION AS OF 'before'")).containsExactly("1 | oak");
+            assertThat(query(connection, "SELECT ref, operation, changed_by FROM \"t$ref_log\" ORDER BY log_id")).containsExactly(
+                    "main | create_table | etl",
+                    "before | create_tag | test",
+                    "main | replace_table | etl",
+                    "main | replace_table | test");
+        }
+    }
+
+    /**
+     * What Spark staged without a ref is published by its id.
+     */
+    @Test
+    void testTrinoPublishesWhatSparkStaged()
+            throws Exception
+    {
+        spark.sql("CREATE NAMESPACE lake.staged");
+        spark.sql("CREATE TABLE lake.staged.t (id bigint) USING iceberg TBLPROPERTIES ('write.wap.enabled' = 'true')");
+        spark.sql("INSERT INTO lake.staged.t VALUES 1");
+        spark.sql("SET spark.wap.id = load-1");
+        try (Connection connection = server.connect("lake", "staged")) {
+            spark.sql("INSERT INTO lake.staged.t VALUES 2");
+            execute(connection, "INSERT INTO t VALUES 3");
+            assertThat(query(connection, "SELECT id FROM t ORDER BY id")).containsExactly("1", "3");
+            execute(connection, "CALL lake.system.publish_changes('staged', 't', 'load-1')");
+            assertThat(query(connection, "SELECT id FROM t ORDER BY id")).containsExactly("1", "2", "3");
+        }
+        finally {
+            spark.sql("RESET spark.wap.id");
+        }
+        assertThat(spark.sql("SELECT id FROM lake.staged.t ORDER BY id")).containsExactly("1", "2", "3");
+    }
+
+    /**
+     * Tables whose rows have ids, and whose deleted rows are in deletion vectors.
+     */
+    @Test
+    void testFormatVersion3()
+            throws Exception
+    {
+        spark.sql("CREATE NAMESPACE lake.third");
+        spark.sql("CREATE TABLE lake.third.t (id bigint) USING iceberg TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read')");
+        spark.sql("INSERT INTO lake.third.t VALUES 1, 2, 3");
+        spark.sql("DELETE FROM lake.third.t WHERE id = 2");
+        try (Connection connection = server.connect("lake", "third")) {
+            assertThat(query(connection, "SELECT id FROM t ORDER BY id")).containsExactly("1", "3");
+            execute(connection, "CREATE BRANCH dev IN TABLE t");
+            execute(connection, "INSERT INTO t@dev VALUES 4");
+            execute(connection, "DELETE FROM t@dev WHERE id = 1");
+            assertThat(spark.sql("SELECT id FROM lake.third.t.branch_dev ORDER BY id")).containsExactly("3", "4");
+            spark.sql("CALL lake.system.fast_forward('third.t', 'main', 'dev')");
+            assertThat(query(connection, "SELECT id FROM t ORDER BY id")).containsExactly("3", "4");
+            // each row that there ever was has an id of its own
+            assertThat(spark.sql("SELECT id, _row_id FROM lake.third.t ORDER BY id")).containsExactly("3 | 2", "4 | 3");
+        }
+    }
+
     /**
      * What Spark removes as old is not what a ref of Trino's needs.
      */
@@ -313,7 +385,7 @@ final class TestSparkRest
 
             spark.sql("CREATE OR REPLACE VIEW lake.viewed.of_spark AS SELECT id FROM lake.viewed.t");
             assertThat(spark.sql("SELECT * FROM lake.viewed.of_spark ORDER BY id")).containsExactly("1", "2");
-            spark.sql("ALTER VIEW lake.viewed.of_spark RENAME TO viewed.renamed");
+            spark.sql("ALTER VIEW lake.viewed.of_spark RENAME TO lake.viewed.renamed");
             assertThat(query(connection, "SHOW TABLES")).containsExactlyInAnyOrder("t", "renamed", "of_trino");
             execute(connection, "ALTER VIEW of_trino RENAME TO moved");
             assertThat(spark.sql("SELECT * FROM lake.viewed.moved")).containsExactly("oak");

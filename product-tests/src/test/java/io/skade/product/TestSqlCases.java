@@ -21,26 +21,17 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 
-import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
 
 /**
- * Every case of {@code cases/}, each in a schema of its own, on one server. Those that wait for something are skipped by
- * {@code cases/not-yet.txt}. {@code -Dskade.cases=PATTERN} runs only the files whose name matches.
+ * Every case on one server, with the warehouse on its own disk.
  */
 @TestInstance(PER_CLASS)
 final class TestSqlCases
 {
-    private static final Path CASES = Path.of("src/test/resources/cases");
-
     private SkadeServer server;
 
     @BeforeAll
@@ -63,42 +54,13 @@ final class TestSqlCases
     Stream<DynamicTest> testCases()
             throws IOException
     {
-        Map<String, String> notYet = readNotYet();
-        String pattern = System.getProperty("skade.cases", ".*");
-        return listCases().stream()
-                .filter(file -> file.matches(pattern))
-                .map(file -> DynamicTest.dynamicTest(file, () -> {
-                    if (notYet.containsKey(file)) {
-                        abort("waits for " + notYet.get(file));
-                    }
-                    Sql.runCase(server, CASES.resolve(file));
-                }));
+        return SqlCases.tests(server);
     }
 
     @Test
     void testNotYetNamesCases()
             throws IOException
     {
-        assertThat(listCases()).containsAll(readNotYet().keySet());
-    }
-
-    private static List<String> listCases()
-            throws IOException
-    {
-        try (Stream<Path> files = Files.list(CASES)) {
-            return files.map(file -> file.getFileName().toString())
-                    .filter(file -> file.endsWith(".slt"))
-                    .sorted()
-                    .toList();
-        }
-    }
-
-    private static Map<String, String> readNotYet()
-            throws IOException
-    {
-        return Files.readAllLines(CASES.resolve("not-yet.txt")).stream()
-                .filter(line -> !line.isBlank() && !line.startsWith("#"))
-                .map(line -> line.split("\\s+", 2))
-                .collect(toMap(parts -> parts[0], parts -> parts[1]));
+        assertThat(SqlCases.list()).containsAll(SqlCases.readNotYet().keySet());
     }
 }

@@ -13,16 +13,11 @@
  */
 package io.skade.ref;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.common.collect.ImmutableMap;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.RetryableValidationException;
-import org.apache.iceberg.Snapshot;
-import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.TableMetadata;
-import org.apache.iceberg.TableMetadataParser;
 import org.apache.iceberg.UpdateRequirement;
 import org.apache.iceberg.UpdateRequirements;
 import org.apache.iceberg.exceptions.CommitFailedException;
@@ -121,16 +116,13 @@ final class MetadataChanges
         }
         branch.ifPresent(name -> checkBranch(target, name));
         checkRequirements(base);
-        boolean snapshotsBehind = changes().isReplaceTable() && changes().addedSnapshots().stream().anyMatch(snapshot -> snapshot.sequenceNumber() < base.lastSequenceNumber());
-        TableMetadata.Builder builder = TableMetadata.buildFrom(snapshotsBehind ? withAddedSnapshots(target) : base);
+        TableMetadata start = changes().start(target);
+        TableMetadata.Builder builder = TableMetadata.buildFrom(start);
         try {
             if (changes().isReplaceTable()) {
                 setWhatStayed(builder);
             }
-            for (MetadataUpdate change : next.changes()) {
-                if (snapshotsBehind && change instanceof MetadataUpdate.AddSnapshot) {
-                    continue;
-                }
+            for (MetadataUpdate change : changes().toApply(base, start)) {
                 if (branch.isPresent() && MetadataUpdates.isMain(change)) {
                     // keeps the retention of the branch
                     builder.setBranchSnapshot(((MetadataUpdate.SetSnapshotRef) change).snapshotId(), branch.get());
@@ -179,27 +171,6 @@ final class MetadataChanges
         if (!changes().has(MetadataUpdate.SetDefaultSortOrder.class)) {
             builder.setDefaultSortOrder(next.defaultSortOrderId());
         }
-    }
-
-    /**
-     * The newest version with the snapshots of a replacement whose sequence numbers were outrun. That does no harm, since the first of them has no
-     * parent: no file of theirs meets one of other snapshots. Iceberg's builder takes them, but would go back to their number as the last one.
-     */
-    private TableMetadata withAddedSnapshots(RefTarget target)
-    {
-        TableMetadata base = target.metadata();
-        if (base.formatVersion() >= 3) {
-            // the row ids may be given as well
-            throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
-        }
-        long lastSequenceNumber = changes().addedSnapshots().stream()
-                .mapToLong(Snapshot::sequenceNumber)
-                .reduce(base.lastSequenceNumber(), Math::max);
-        ObjectNode json = MetadataJson.of(base);
-        json.put("last-sequence-number", lastSequenceNumber);
-        ArrayNode snapshots = (ArrayNode) json.get("snapshots");
-        changes().addedSnapshots().forEach(snapshot -> snapshots.add(MetadataJson.parse(SnapshotParser.toJson(snapshot))));
-        return TableMetadataParser.fromJson(base.metadataFileLocation(), json);
     }
 
     private void checkBranch(RefTarget target, String name)

@@ -20,6 +20,7 @@ import com.google.common.base.Throwables;
 import io.skade.ref.MetadataRenderer.Rendering;
 import io.skade.store.DocumentPatch;
 import io.skade.store.MetadataDocument;
+import io.skade.store.StoreException;
 import io.skade.store.TablePointer;
 import io.vavr.collection.HashMap;
 import org.apache.iceberg.TableMetadata;
@@ -277,6 +278,8 @@ public final class MetadataFiles
 
     /**
      * Writes a file, which must not exist.
+     *
+     * @throws StoreException if its file system cannot write
      */
     void write(FileIO io, MetadataDocument document)
     {
@@ -285,8 +288,8 @@ public final class MetadataFiles
                 out.write(part);
             }
         }
-        catch (IOException e) {
-            throw new UncheckedIOException("Cannot write metadata file %s: %s".formatted(document.location(), e.getMessage()), e);
+        catch (IOException | UncheckedIOException e) {
+            throw new StoreException("Cannot write metadata file %s: %s".formatted(document.location(), e.getMessage()), e);
         }
     }
 

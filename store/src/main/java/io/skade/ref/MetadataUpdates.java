@@ -13,13 +13,18 @@
  */
 package io.skade.ref;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.common.collect.ImmutableList;
 import org.apache.iceberg.DataOperations;
 import org.apache.iceberg.MetadataUpdate;
 import org.apache.iceberg.Snapshot;
+import org.apache.iceberg.SnapshotParser;
 import org.apache.iceberg.SnapshotRef;
 import org.apache.iceberg.SnapshotRefType;
 import org.apache.iceberg.TableMetadata;
+import org.apache.iceberg.TableMetadataParser;
+import org.apache.iceberg.exceptions.CommitFailedException;
 import org.apache.iceberg.util.SnapshotUtil;
 
 import java.util.List;
@@ -104,6 +109,41 @@ record MetadataUpdates(List<MetadataUpdate> list)
     private static boolean isAncestor(TableMetadata metadata, long ancestorId, long snapshotId)
     {
         return metadata.snapshot(snapshotId) != null && SnapshotUtil.isAncestorOf(snapshotId, ancestorId, metadata::snapshot);
+    }
+
+    /**
+     * The version of a table to begin with when they are applied: the newest. If the sequence numbers of the snapshots of a replacement were outrun, they are
+     * in it already. That does no harm, since the first of them has no parent: no file of theirs meets one of other snapshots. Iceberg's builder
+     * takes every snapshot without a parent, but would go back to its number as the table's last one.
+     *
+     * @throws CommitFailedException if other snapshots were outrun: they have to be built anew
+     */
+    TableMetadata start(RefTarget target)
+    {
+        TableMetadata base = target.metadata();
+        if (base.formatVersion() == 1 || addedSnapshots().stream().allMatch(snapshot -> snapshot.sequenceNumber() > base.lastSequenceNumber())) {
+            return base;
+        }
+        // with version 3 the row ids may be given as well
+        if (!isReplaceTable() || base.formatVersion() >= 3) {
+            throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
+        }
+        long lastSequenceNumber = addedSnapshots().stream()
+                .mapToLong(Snapshot::sequenceNumber)
+                .reduce(base.lastSequenceNumber(), Math::max);
+        ObjectNode json = MetadataJson.of(base);
+        json.put("last-sequence-number", lastSequenceNumber);
+        ArrayNode snapshots = (ArrayNode) json.get("snapshots");
+        addedSnapshots().forEach(snapshot -> snapshots.add(MetadataJson.parse(SnapshotParser.toJson(snapshot))));
+        return TableMetadataParser.fromJson(base.metadataFileLocation(), json);
+    }
+
+    /**
+     * What is left to apply to {@code start}.
+     */
+    List<MetadataUpdate> toApply(TableMetadata base, TableMetadata start)
+    {
+        return start == base ? list : list.stream().filter(update -> !(update instanceof MetadataUpdate.AddSnapshot)).toList();
     }
 
     /**

@@ -33,6 +33,7 @@ import io.skade.store.PointerCommit;
 import io.skade.store.PointerKind;
 import io.skade.store.PointerStore;
 import io.skade.store.RefChange;
+import io.skade.store.StoreException;
 import io.skade.store.TablePointer;
 import io.vavr.control.Either;
 import org.apache.iceberg.CatalogUtil;
@@ -142,6 +143,7 @@ public final class RefCommitter
      * @throws NoSuchTableException if a table does not exist; nothing was changed
      * @throws MissingMetadataException if the metadata file of a table is not there; nothing was changed
      * @throws InvalidMetadataException if the metadata file of a table is damaged; nothing was changed
+     * @throws StoreException if the store or a metadata file cannot be written; nothing was changed
      * @throws CommitFailedException if other commits won every attempt, or an update cannot be applied to newer metadata; nothing was changed
      * @throws CommitStateUnknownException if it is not known whether the commit is durable; no file was deleted
      */
@@ -348,6 +350,7 @@ public final class RefCommitter
      * @return the metadata as read from its file
      * @throws AlreadyExistsException if there is a table or view of that name; nothing was changed
      * @throws NoSuchNamespaceException if the namespace does not exist; nothing was changed
+     * @throws StoreException if the store or the metadata file cannot be written; nothing was changed
      * @throws CommitStateUnknownException if it is not known whether the commit is durable; no file was deleted
      */
     public TableMetadata create(FileIO io, CommitAuthor author, TableIdentifier name, TableMetadata metadata)

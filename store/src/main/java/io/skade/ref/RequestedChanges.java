@@ -53,16 +53,17 @@ public final class RequestedChanges
         TableMetadata base = target.metadata();
         requirements.forEach(requirement -> requirement.validate(base));
         updates.refs().filter(ref -> base.ref(ref) == null).forEach(RefNames::check);
-        TableMetadata.Builder builder = TableMetadata.buildFrom(base);
+        TableMetadata start = updates.start(target);
+        TableMetadata.Builder builder = TableMetadata.buildFrom(start);
         try {
-            updates.list().forEach(update -> update.applyTo(builder));
+            updates.toApply(base, start).forEach(update -> update.applyTo(builder));
         }
         catch (RetryableValidationException e) {
             throw new CommitFailedException(e, "Cannot commit: %s was changed since the commit was built: %s", target.name(), e.getMessage());
         }
         TableMetadata next = builder.build();
         checkRefsRemain(target, next);
-        return next.changes().isEmpty() ? base : next;
+        return start == base && next.changes().isEmpty() ? base : next;
     }
 
     /**

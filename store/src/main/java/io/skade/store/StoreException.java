@@ -14,7 +14,7 @@
 package io.skade.store;
 
 /**
- * The store cannot do its work: it cannot be opened, is closed, or its disk fails. Nothing was changed.
+ * The store cannot do its work: it cannot be opened, is closed, or its disk fails, or a metadata file cannot be written. Nothing was changed.
  */
 public class StoreException
         extends RuntimeException

@@ -161,7 +161,7 @@ class TestMetadataChanges
         lake.commit(T, createBranch("audit", MAIN, Retention.DEFAULT, IfExists.REFUSE));
         assertConflict(
                 () -> append(interfering(() -> append(lake.loadBranch(T, "audit"))).load(T)),
-                () -> "Cannot commit: db.t was changed since the commit was built: Cannot add snapshot with sequence number 2 older than last sequence number 2");
+                () -> "Cannot commit: db.t was changed since the commit was built");
 
         lake.load(T).updateProperties().set("commit.retry.num-retries", "1").commit();
         append(interfering(() -> append(lake.loadBranch(T, "audit"))).load(T));

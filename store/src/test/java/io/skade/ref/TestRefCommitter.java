@@ -50,6 +50,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -660,14 +662,14 @@ class TestRefCommitter
             public OutputFile newOutputFile(String path)
             {
                 if (writes.incrementAndGet() == 2) {
-                    throw new IllegalStateException("The bucket is full");
+                    throw new UncheckedIOException(new IOException("The bucket is full"));
                 }
                 return super.newOutputFile(path);
             }
         };
         assertNothingChanges(() -> assertThatThrownBy(() -> lake.committer().commit(failing, ALICE, ImmutableMap.of(T1, tag("v1"), T2, tag("v1"))))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage("The bucket is full"));
+                .isInstanceOf(StoreException.class)
+                .hasMessageMatching("Cannot write metadata file .*\\.metadata\\.json: java.io.IOException: The bucket is full"));
         assertThat(writes).hasValue(2);
     }
 
