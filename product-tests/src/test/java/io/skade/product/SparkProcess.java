@@ -13,32 +13,18 @@
  */
 package io.skade.product;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.OutputStreamWriter;
-import java.io.Writer;
-import java.lang.ProcessBuilder.Redirect;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Properties;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-
-import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
- * Spark in a process of its own, on Java 17, with Iceberg's runtime: {@code io.skade.spark.SparkRequests} of the module
- * {@code product-tests/spark}.
+ * Spark with Iceberg's runtime: {@code io.skade.spark.SparkRequests} of the module {@code product-tests/spark}.
  */
 final class SparkProcess
         implements AutoCloseable
 {
-    private static final Path MODULE = Path.of("spark/target").toAbsolutePath();
-
     // Spark's own list of what it needs of a Java newer than 8
     private static final List<String> OPENED = List.of(
             "java.base/java.io",
@@ -55,46 +41,11 @@ final class SparkProcess
             "java.base/sun.security.action",
             "java.base/sun.util.calendar");
 
-    private final Process process;
-    private final Writer requests;
-    private final BufferedReader answers;
-    private final Path log;
+    private final EngineProcess process;
 
-    private SparkProcess(Process process, Path log)
+    private SparkProcess(EngineProcess process)
     {
         this.process = process;
-        this.requests = new OutputStreamWriter(process.getOutputStream(), UTF_8);
-        this.answers = process.inputReader(UTF_8);
-        this.log = log;
-    }
-
-    /**
-     * The JDK or JRE 17 of this machine: {@code SPARK_JAVA_HOME}, or one in the usual places.
-     */
-    static Optional<Path> findJava()
-            throws IOException
-    {
-        List<Path> candidates = new ArrayList<>();
-        Optional.ofNullable(System.getenv("SPARK_JAVA_HOME")).map(Path::of).ifPresent(candidates::add);
-        for (Path folder : List.of(Path.of("/usr/lib/jvm"), Path.of(System.getProperty("user.home"), ".sdkman/candidates/java"))) {
-            if (Files.isDirectory(folder)) {
-                try (Stream<Path> homes = Files.list(folder)) {
-                    homes.sorted().forEach(candidates::add);
-                }
-            }
-        }
-        for (Path home : candidates) {
-            if (Files.isExecutable(home.resolve("bin/java")) && Files.isReadable(home.resolve("release"))) {
-                Properties release = new Properties();
-                try (var reader = Files.newBufferedReader(home.resolve("release"))) {
-                    release.load(reader);
-                }
-                if (release.getProperty("JAVA_VERSION", "").startsWith("\"17")) {
-                    return Optional.of(home.resolve("bin/java"));
-                }
-            }
-        }
-        return Optional.empty();
     }
 
     /**
@@ -126,21 +77,15 @@ final class SparkProcess
     private static SparkProcess start(Path java, Path warehouse, Path log, Map<String, String> settings)
             throws IOException
     {
-        List<String> command = new ArrayList<>();
-        command.add(java.toString());
-        command.add("-Xmx1g");
-        command.add("-Duser.timezone=UTC");
-        OPENED.forEach(opened -> command.add("--add-opens=" + opened + "=ALL-UNNAMED"));
-        command.addAll(List.of(
-                "-cp",
-                MODULE.resolve("classes") + ":" + Files.readString(MODULE.resolve("classpath")).strip(),
+        List<String> arguments = new ArrayList<>(List.of(warehouse.toUri().toString()));
+        settings.forEach((key, value) -> arguments.add(key + "=" + value));
+        return new SparkProcess(EngineProcess.start(
+                java,
+                "spark",
                 "io.skade.spark.SparkRequests",
-                warehouse.toUri().toString()));
-        settings.forEach((key, value) -> command.add(key + "=" + value));
-        Process process = new ProcessBuilder(command)
-                .redirectError(Redirect.to(log.toFile()))
-                .start();
-        return new SparkProcess(process, log);
+                OPENED.stream().map(opened -> "--add-opens=" + opened + "=ALL-UNNAMED").toList(),
+                arguments,
+                log));
     }
 
     /**
@@ -149,7 +94,7 @@ final class SparkProcess
     List<String> sql(String statement)
             throws IOException
     {
-        return ask("sql " + statement);
+        return process.ask("sql " + statement);
     }
 
     /**
@@ -160,7 +105,7 @@ final class SparkProcess
     List<String> together(int count, List<String> statements)
             throws IOException
     {
-        return ask("together %s %s".formatted(count, String.join(";", statements)));
+        return process.ask("together %s %s".formatted(count, String.join(";", statements)));
     }
 
     /**
@@ -169,40 +114,19 @@ final class SparkProcess
     List<String> readBranch(String branch, String metadataLocation)
             throws IOException
     {
-        return ask("branch %s %s".formatted(branch, metadataLocation));
+        return process.ask("branch %s %s".formatted(branch, metadataLocation));
     }
 
     List<String> readTag(String tag, String metadataLocation)
             throws IOException
     {
-        return ask("tag %s %s".formatted(tag, metadataLocation));
-    }
-
-    private List<String> ask(String request)
-            throws IOException
-    {
-        requests.write(request + "\n");
-        requests.flush();
-        List<String> rows = new ArrayList<>();
-        for (String line = answers.readLine(); line != null; line = answers.readLine()) {
-            if (line.equals(".")) {
-                return rows;
-            }
-            if (line.startsWith("!")) {
-                throw new AssertionError("Spark refused: %s: %s".formatted(request, line));
-            }
-            rows.add(line);
-        }
-        throw new IllegalStateException("Spark ended at: %s, see %s".formatted(request, log));
+        return process.ask("tag %s %s".formatted(tag, metadataLocation));
     }
 
     @Override
     public void close()
             throws IOException, InterruptedException
     {
-        requests.close();
-        if (!process.waitFor(30, TimeUnit.SECONDS)) {
-            process.destroyForcibly().waitFor();
-        }
+        process.close();
     }
 }

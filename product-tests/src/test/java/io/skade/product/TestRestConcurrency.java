@@ -58,8 +58,8 @@ final class TestRestConcurrency
     void testEveryAcknowledgedRowIsThereOnce(@TempDir Path folder)
             throws Exception
     {
-        Optional<Path> java = SparkProcess.findJava();
-        assumeTrue(java.isPresent(), "Spark needs a Java 17 in SPARK_JAVA_HOME or in /usr/lib/jvm");
+        Optional<Path> java = EngineProcess.findJava();
+        assumeTrue(java.isPresent(), "Spark needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
         try (SkadeServer server = SkadeServer.builder("rest-concurrency").rest("etl", TOKEN).start();
                 SparkProcess spark = SparkProcess.start(java.get(), folder, Path.of("target/servers/rest-concurrency-spark.log"), server, TOKEN);
                 Connection connection = server.connect("lake", "busy")) {

@@ -48,8 +48,8 @@ final class TestSparkInterop
             throws IOException, InterruptedException
     {
         warehouse = folder;
-        Optional<Path> java = SparkProcess.findJava();
-        assumeTrue(java.isPresent(), "Spark needs a Java 17 in SPARK_JAVA_HOME or in /usr/lib/jvm");
+        Optional<Path> java = EngineProcess.findJava();
+        assumeTrue(java.isPresent(), "Spark needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
         spark = SparkProcess.start(java.get(), warehouse, Files.createDirectories(Path.of("target/servers")).resolve("spark.log"));
         server = SkadeServer.builder("spark-interop").start();
     }

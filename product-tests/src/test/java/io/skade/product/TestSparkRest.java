@@ -49,8 +49,8 @@ final class TestSparkRest
     void start(@TempDir Path folder)
             throws IOException, InterruptedException
     {
-        Optional<Path> java = SparkProcess.findJava();
-        assumeTrue(java.isPresent(), "Spark needs a Java 17 in SPARK_JAVA_HOME or in /usr/lib/jvm");
+        Optional<Path> java = EngineProcess.findJava();
+        assumeTrue(java.isPresent(), "Spark needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
         server = SkadeServer.builder("spark-rest").rest("etl", TOKEN).start();
         spark = SparkProcess.start(java.get(), folder, Path.of("target/servers/spark-rest.log"), server, TOKEN);
     }

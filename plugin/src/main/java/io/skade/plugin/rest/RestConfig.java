@@ -17,7 +17,6 @@ import com.google.common.net.InetAddresses;
 import io.airlift.configuration.Config;
 import io.airlift.configuration.ConfigDescription;
 import io.airlift.configuration.ConfigSecuritySensitive;
-import io.airlift.configuration.validation.FileExists;
 import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -79,7 +78,7 @@ public class RestConfig
         return this;
     }
 
-    public Optional<@FileExists Path> getPasswordFile()
+    public Optional<Path> getPasswordFile()
     {
         return passwordFile;
     }
@@ -92,7 +91,7 @@ public class RestConfig
         return this;
     }
 
-    public Optional<@FileExists Path> getTokenFile()
+    public Optional<Path> getTokenFile()
     {
         return tokenFile;
     }
@@ -105,7 +104,7 @@ public class RestConfig
         return this;
     }
 
-    public Optional<@FileExists Path> getKeystorePath()
+    public Optional<Path> getKeystorePath()
     {
         return keystorePath;
     }

@@ -76,6 +76,16 @@ class TestRestConfig
         assertFullMapping(properties, expected);
     }
 
+    /**
+     * The same file of a catalog is on every node, but the files that it names are only on the coordinator.
+     */
+    @Test
+    void filesAreTheCoordinators()
+    {
+        Path absent = folder.resolve("absent");
+        assertValidates(new RestConfig().setEnabled(true).setPasswordFile(absent).setTokenFile(absent).setKeystorePath(absent));
+    }
+
     @Test
     void onlyTheLoopbackAddressIsOpenToAll()
             throws IOException

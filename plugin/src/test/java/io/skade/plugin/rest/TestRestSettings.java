@@ -98,6 +98,18 @@ class TestRestSettings
         assertUpdate("DROP TABLE anybodys");
     }
 
+    @Test
+    void missingFilesAreErrors()
+    {
+        String absent = folder.resolve("absent").toString();
+        for (String property : new String[] {"skade.rest.password-file", "skade.rest.token-file", "skade.rest.https.keystore.path"}) {
+            assertThatThrownBy(() -> createCatalog("wrong", ImmutableMap.of("skade.rest.port", "0", property, absent)))
+                    .as(property)
+                    .hasStackTraceContaining(absent);
+        }
+        assertThat(computeActual("SHOW CATALOGS").getOnlyColumnAsSet()).doesNotContain("wrong");
+    }
+
     private static HttpResponse<String> setProperty(URI table, HttpRequest.Builder request, String value)
             throws IOException, InterruptedException
     {

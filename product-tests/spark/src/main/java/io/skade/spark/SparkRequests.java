@@ -13,14 +13,12 @@
  */
 package io.skade.spark;
 
+import io.skade.engine.EngineRequests;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -28,15 +26,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.IntStream.range;
 
 /**
  * Spark for another process to use. Its first argument is the folder of a Hadoop catalog of Iceberg tables, which is the current
- * catalog; those that follow are settings, {@code key=value}. Each line of the standard input is one request; the answer is its
- * rows, a line each with the values joined by {@code " | "}, and a line with a mark: {@code .} for success, {@code !} and the
- * message for a failure.
+ * catalog; those that follow are settings, {@code key=value}. The requests are:
  * <ul>
  * <li>{@code sql STATEMENT}
  * <li>{@code together COUNT STATEMENT;STATEMENT;..}: runs the statements, that many at the same time. The rows are a line for each
@@ -52,10 +47,7 @@ public final class SparkRequests
     public static void main(String[] args)
             throws IOException
     {
-        // Spark's own output must not get between the answers
-        PrintStream answers = System.out;
-        System.setOut(System.err);
-
+        EngineRequests requests = new EngineRequests();
         SparkSession.Builder builder = SparkSession.builder()
                 .master("local[1]")
                 .config("spark.ui.enabled", "false")
@@ -77,27 +69,17 @@ public final class SparkRequests
         }
         SparkSession spark = builder.getOrCreate();
 
-        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, UTF_8));
-        for (String request = requests.readLine(); request != null; request = requests.readLine()) {
-            try {
-                answer(spark, request).forEach(answers::println);
-                answers.println(".");
-            }
-            catch (Exception e) {
-                answers.println("! " + message(e));
-            }
-            answers.flush();
-        }
+        requests.serve(request -> answer(spark, request));
         spark.stop();
     }
 
-    private static List<String> answer(SparkSession spark, String request)
+    private static List<? extends List<?>> answer(SparkSession spark, String request)
             throws InterruptedException
     {
         String verb = request.substring(0, request.indexOf(' '));
         String rest = request.substring(verb.length() + 1);
         if (verb.equals("sql")) {
-            return lines(spark.sql(rest));
+            return rows(spark.sql(rest));
         }
         String first = rest.substring(0, rest.indexOf(' '));
         String last = rest.substring(first.length() + 1);
@@ -105,10 +87,10 @@ public final class SparkRequests
             return together(spark, Integer.parseInt(first), last.split(";"));
         }
         Dataset<Row> table = spark.read().format("iceberg").option(verb, first).load(last);
-        return lines(table.orderBy(table.columns()[0]));
+        return rows(table.orderBy(table.columns()[0]));
     }
 
-    private static List<String> together(SparkSession spark, int count, String[] statements)
+    private static List<List<String>> together(SparkSession spark, int count, String[] statements)
             throws InterruptedException
     {
         ExecutorService executor = Executors.newFixedThreadPool(count);
@@ -117,9 +99,9 @@ public final class SparkRequests
             for (String statement : statements) {
                 running.add(executor.submit(() -> spark.sql(statement)));
             }
-            List<String> outcomes = new ArrayList<>();
+            List<List<String>> outcomes = new ArrayList<>();
             for (Future<?> statement : running) {
-                outcomes.add(outcome(statement));
+                outcomes.add(List.of(outcome(statement)));
             }
             return outcomes;
         }
@@ -136,19 +118,14 @@ public final class SparkRequests
             return "ok";
         }
         catch (ExecutionException e) {
-            return message(e.getCause());
+            return e.getCause().toString().lines().collect(joining(" "));
         }
     }
 
-    private static String message(Throwable failure)
-    {
-        return failure.toString().lines().collect(joining(" "));
-    }
-
-    private static List<String> lines(Dataset<Row> rows)
+    private static List<List<Object>> rows(Dataset<Row> rows)
     {
         return rows.collectAsList().stream()
-                .map(row -> range(0, row.length()).mapToObj(column -> String.valueOf(row.get(column))).collect(joining(" | ")))
+                .map(row -> range(0, row.length()).mapToObj(row::get).toList())
                 .toList();
     }
 }
