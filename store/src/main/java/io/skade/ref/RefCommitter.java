@@ -348,6 +348,7 @@ public final class RefCommitter
      *
      * @param metadata with the location of its metadata file if that is written already
      * @return the metadata as read from its file
+     * @throws RefRefusedException if a new table would have protected branches; nothing was changed
      * @throws AlreadyExistsException if there is a table or view of that name; nothing was changed
      * @throws NoSuchNamespaceException if the namespace does not exist; nothing was changed
      * @throws StoreException if the store or the metadata file cannot be written; nothing was changed
@@ -357,6 +358,9 @@ public final class RefCommitter
     {
         boolean registers = metadata.metadataFileLocation() != null;
         if (!registers) {
+            if (!ProtectedRefs.of(metadata).isEmpty()) {
+                throw new RefRefusedException(PROTECTED, "Cannot create %s with the property %s: only protect_ref sets it", name, ProtectedRefs.PROPERTY);
+            }
             disk.forceAdded(io, Optional.empty(), metadata);
         }
         Optional<Written> file = registers ? Optional.empty() : Optional.of(write(io, metadata, 0, Optional.empty()));

@@ -38,6 +38,7 @@ import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.Transaction;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.apache.iceberg.catalog.TableIdentifier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -97,6 +98,16 @@ class TestProtectedRefs
         append(lake.loadBranch(T, "dev"));
         lake.commit(T, protect("main"));
         lake.commit(T, protect("release"));
+    }
+
+    @Test
+    void testNewTableIsNotProtected()
+    {
+        TableIdentifier name = TableIdentifier.of("db", "made");
+        assertThatThrownBy(() -> lake.createTable(name, ImmutableMap.of(ProtectedRefs.PROPERTY, "main")))
+                .isInstanceOf(RefRefusedException.class)
+                .hasMessage("Cannot create db.made with the property skade.protected-refs: only protect_ref sets it");
+        assertThat(lake.createTable(name, ImmutableMap.of()).properties()).doesNotContainKey(ProtectedRefs.PROPERTY);
     }
 
     @Test

@@ -34,6 +34,7 @@ import io.trino.spi.TrinoException;
 import io.trino.spi.catalog.CatalogName;
 import jakarta.annotation.PreDestroy;
 import jakarta.ws.rs.container.DynamicFeature;
+import org.glassfish.jersey.inject.hk2.AbstractBinder;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.server.ServerProperties;
 import org.glassfish.jersey.servlet.ServletContainer;
@@ -182,11 +183,25 @@ public final class RestServer
                 .register(new RestMessages())
                 .register(new RestErrors())
                 .register(authentication)
-                .register(new ConfigResource())
-                .register(new NamespaceResource(catalogs))
-                .register(new TableResource(catalogs))
-                .register(new ViewResource(catalogs));
+                .registerClasses(ConfigResource.class, NamespaceResource.class, TableResource.class, ViewResource.class)
+                .register(new ResourceBinder());
         return readOnly ? resources.register(new ReadOnlyFilter(), DynamicFeature.class) : resources;
+    }
+
+    /**
+     * Lets Jersey use one instance of each resource.
+     */
+    private class ResourceBinder
+            extends AbstractBinder
+    {
+        @Override
+        protected void configure()
+        {
+            bind(new ConfigResource()).to(ConfigResource.class);
+            bind(new NamespaceResource(catalogs)).to(NamespaceResource.class);
+            bind(new TableResource(catalogs)).to(TableResource.class);
+            bind(new ViewResource(catalogs)).to(ViewResource.class);
+        }
     }
 
     /**
