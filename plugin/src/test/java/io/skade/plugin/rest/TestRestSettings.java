@@ -26,7 +26,6 @@ import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.TrustManagerFactory;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -78,7 +77,10 @@ class TestRestSettings
     @Test
     void offByDefault()
     {
-        assertThatThrownBy(() -> get(HttpClient.newHttpClient(), URI.create("http://127.0.0.1:8181/v1/config"))).isInstanceOf(ConnectException.class);
+        assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).noneMatch(name -> name.startsWith("skade-rest-lake"));
+        createCatalog("served", ImmutableMap.of("skade.rest.port", "0"));
+        assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).anyMatch(name -> name.startsWith("skade-rest-served"));
+        getQueryRunner().execute("DROP CATALOG served");
     }
 
     @Test
