@@ -90,7 +90,7 @@ public class SkadeConnectorFactory
                     new SkadeModule(),
                     Optional.of(new SkadeCatalogModule(coordinator ? folder -> opened.register(stores.open(folder)) : _ -> new WorkerStore(), coordinator)));
             if (coordinator) {
-                iceberg.getInjector().getInstance(RestServer.class).start();
+                startRestServer(iceberg);
             }
             return iceberg.getInjector().getInstance(SkadeConnector.class);
         }
@@ -101,6 +101,18 @@ public class SkadeConnectorFactory
             if (store.isPresent()) {
                 throw new TrinoException(SKADE_STORE_ERROR, store.get().getMessage(), store.get());
             }
+            throw e;
+        }
+    }
+
+    private static void startRestServer(IcebergConnector iceberg)
+    {
+        try {
+            iceberg.getInjector().getInstance(RestServer.class).start();
+        }
+        catch (Throwable e) {
+            // what runs in the background already
+            closeAllSuppress(e, iceberg::shutdown);
             throw e;
         }
     }

@@ -39,6 +39,7 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.Map;
 
+import static io.trino.testing.assertions.Assert.assertEventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -166,6 +167,7 @@ class TestRestSettings
                     .hasStackTraceContaining("Cannot start the REST catalog at 127.0.0.1:" + port);
         }
         // what failed left nothing behind
+        assertEventually(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).doesNotContain("skade-maintenance-late-0"));
         createCatalog("late", ImmutableMap.of("skade.rest.port", String.valueOf(port)));
         try (HttpClient http = HttpClient.newHttpClient()) {
             assertThat(get(http, URI.create("http://127.0.0.1:%s/v1/config".formatted(port))).statusCode()).isEqualTo(200);
