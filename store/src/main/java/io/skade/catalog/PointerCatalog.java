@@ -16,6 +16,7 @@ package io.skade.catalog;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
+import io.airlift.log.Logger;
 import io.skade.ref.InvalidMetadataException;
 import io.skade.ref.MissingMetadataException;
 import io.skade.ref.PointerTableOperations;
@@ -81,6 +82,8 @@ public final class PointerCatalog
         extends BaseMetastoreViewCatalog
         implements SupportsNamespaces
 {
+    private static final Logger log = Logger.get(PointerCatalog.class);
+
     private static final int MAX_ATTEMPTS = 100;
 
     private final String name;
@@ -191,8 +194,14 @@ public final class PointerCatalog
             return false;
         }
         if (purge) {
-            // a table without its metadata has nothing that could be found from it
-            read(identifier, dropped.get()).ifPresent(metadata -> CatalogUtil.dropTableData(io, metadata));
+            try {
+                // a table without its metadata has nothing that could be found from it
+                read(identifier, dropped.get()).ifPresent(metadata -> CatalogUtil.dropTableData(io, metadata));
+            }
+            catch (RuntimeException e) {
+                // the table is dropped; what is left is no table's
+                log.warn(e, "Cannot delete all data of the dropped table %s", identifier);
+            }
         }
         return true;
     }

@@ -15,6 +15,7 @@ package io.skade.ref;
 
 import com.google.common.collect.ImmutableSet;
 import io.airlift.log.Logger;
+import io.skade.store.StoreException;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.ManifestFile;
 import org.apache.iceberg.Snapshot;
@@ -23,7 +24,6 @@ import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.io.FileIO;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -80,7 +80,7 @@ public final class LocalDisk
      * metadata file itself is not among them.
      *
      * @param before empty for a new table
-     * @throws UncheckedIOException if the disk fails
+     * @throws StoreException if the disk fails
      */
     void forceAdded(FileIO io, Optional<TableMetadata> before, TableMetadata after)
     {
@@ -122,7 +122,7 @@ public final class LocalDisk
     /**
      * Makes files durable that are local, and the folders that lead to them. One that another machine wrote on its own disk cannot be reached; that is logged once.
      *
-     * @throws UncheckedIOException if the disk fails
+     * @throws StoreException if the disk fails
      */
     public void force(Collection<String> locations)
     {
@@ -138,7 +138,7 @@ public final class LocalDisk
                 continue;
             }
             catch (IOException e) {
-                throw new UncheckedIOException("Cannot make %s durable: %s".formatted(path, e.getMessage()), e);
+                throw new StoreException("Cannot make %s durable: %s".formatted(path, e.getMessage()), e);
             }
             Path folder = path.getParent();
             while (folder != null && folders.add(folder)) {
@@ -152,7 +152,7 @@ public final class LocalDisk
             catch (IOException e) {
                 // one that nobody could have made in its place
                 if (Files.isWritable(folder)) {
-                    throw new UncheckedIOException("Cannot make %s durable: %s".formatted(folder, e.getMessage()), e);
+                    throw new StoreException("Cannot make %s durable: %s".formatted(folder, e.getMessage()), e);
                 }
             }
         }

@@ -56,6 +56,8 @@ final class RestErrors
 {
     private static final Logger log = Logger.get(RestErrors.class);
 
+    private static final int RETRY_SECONDS = 1;
+
     @Override
     public Response toResponse(Throwable failure)
     {
@@ -64,6 +66,10 @@ final class RestErrors
             log.error(failure, "REST request failed");
         }
         Response.ResponseBuilder response = Response.status(error.code()).type(MediaType.APPLICATION_JSON_TYPE).entity(error);
+        if (error.code() == 503) {
+            // nothing was done, so a client may send anything again
+            response.header(HttpHeaders.RETRY_AFTER, RETRY_SECONDS);
+        }
         if (error.code() == 401) {
             response.header(HttpHeaders.WWW_AUTHENTICATE, "Bearer realm=\"skade\"").header(HttpHeaders.WWW_AUTHENTICATE, "Basic realm=\"skade\"");
         }

@@ -27,6 +27,7 @@ import io.airlift.http.server.ServerFeature;
 import io.airlift.log.Logger;
 import io.airlift.node.NodeConfig;
 import io.airlift.node.NodeInfo;
+import io.airlift.security.pem.PemReader;
 import io.skade.plugin.catalog.SkadeTables;
 import io.trino.plugin.iceberg.IcebergSecurityConfig;
 import io.trino.plugin.iceberg.IcebergSecurityConfig.IcebergSecurity;
@@ -39,9 +40,13 @@ import org.glassfish.jersey.server.ResourceConfig;
 import org.glassfish.jersey.server.ServerProperties;
 import org.glassfish.jersey.servlet.ServletContainer;
 
+import java.io.File;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
@@ -89,7 +94,7 @@ public final class RestServer
     /**
      * Begins to listen, if the endpoint is enabled.
      *
-     * @throws TrinoException if a file of the configuration cannot be read or is wrong
+     * @throws TrinoException if a file of the configuration cannot be read or is wrong; the port is not taken then
      * @throws IllegalStateException if the server cannot listen, as when the port is taken
      */
     public void start()
@@ -99,6 +104,7 @@ public final class RestServer
         }
         checkState(server.isEmpty(), "the REST catalog is started already");
         Authentication authentication = new Authentication(config);
+        config.getKeystorePath().ifPresent(keystore -> checkKeystore(keystore, config.getKeystoreKey()));
         NodeInfo node = new NodeInfo(new NodeConfig()
                 .setEnvironment("skade")
                 .setNodeInternalAddress(config.getBindAddress().getHostAddress())
@@ -140,6 +146,27 @@ public final class RestServer
             log.warn("The REST catalog of %s is not encrypted: set skade.rest.https.keystore.path, or let only a proxy that encrypts reach it", catalogName);
         }
         log.info("REST catalog of %s at %s", catalogName, uri.get());
+    }
+
+    /**
+     * @throws TrinoException if the HTTP server could not read the keystore. It would only say so when it has the port
+     */
+    private static void checkKeystore(Path path, Optional<String> key)
+    {
+        File file = path.toFile();
+        try {
+            if (PemReader.isPem(file)) {
+                PemReader.loadKeyStore(file, file, key);
+                return;
+            }
+            if (key.isEmpty()) {
+                throw new TrinoException(CONFIGURATION_INVALID, "skade.rest.https.keystore.key is required for the Java keystore " + path);
+            }
+            KeyStore.getInstance(file, key.get().toCharArray());
+        }
+        catch (IOException | GeneralSecurityException e) {
+            throw new TrinoException(CONFIGURATION_INVALID, "Cannot read the keystore %s: %s".formatted(path, e.getMessage()), e);
+        }
     }
 
     /**

@@ -68,6 +68,8 @@ class TestRestErrors
             assertThat(error.code()).isEqualTo(status);
             assertThat(error.type()).isEqualTo(type);
             assertThat(error.message()).isNotNull();
+            // only what was certainly not done may be sent again
+            assertThat(response.getHeaderString("Retry-After")).isEqualTo(status == 503 ? "1" : null);
         }
     }
 }

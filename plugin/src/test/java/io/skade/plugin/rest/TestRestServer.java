@@ -293,6 +293,12 @@ class TestRestServer
         assertError("GET", "/v1/namespaces/tpch/tables?pageSize=2&pageToken=x", "", 400, "IllegalArgumentException");
         assertError("POST", "/v1/namespaces/tpch/register", "{\"name\": \"t\", \"metadata-location\": \"file:///nowhere/v1.metadata.json\"}", 404, "NotFoundException");
         assertError("POST", "/v1/transactions/commit", "{\"table-changes\": []}", 400, "BadRequestException");
+        assertError(
+                "POST",
+                "/v1/transactions/commit",
+                "{\"table-changes\": [{\"identifier\": {\"namespace\": [\"tpch\"], \"name\": \"made\"}, \"requirements\": [{\"type\": \"assert-create\"}], \"updates\": []}]}",
+                406,
+                "UnsupportedOperationException");
         for (String name : List.of("", "\"\"", "\"a\", \"\"", "\"a\\u001fb\"", "\"a\\u0007b\"")) {
             assertError("POST", "/v1/namespaces", "{\"namespace\": [%s]}".formatted(name), 400, "IllegalArgumentException");
         }

@@ -232,6 +232,16 @@ class TestRestSettings
                 .start();
         assertThat(keytool.waitFor()).isZero();
         int port = RestQueryRunner.findFreePort();
+        assertThatThrownBy(() -> createCatalog("secure", ImmutableMap.of(
+                "skade.rest.port", String.valueOf(port),
+                "skade.rest.https.keystore.path", keystore.toString())))
+                .hasStackTraceContaining("skade.rest.https.keystore.key is required for the Java keystore " + keystore);
+        assertThatThrownBy(() -> createCatalog("secure", ImmutableMap.of(
+                "skade.rest.port", String.valueOf(port),
+                "skade.rest.https.keystore.path", keystore.toString(),
+                "skade.rest.https.keystore.key", "mistaken")))
+                .hasStackTraceContaining("Cannot read the keystore " + keystore);
+        // on the same port
         createCatalog("secure", ImmutableMap.of(
                 "skade.rest.port", String.valueOf(port),
                 "skade.rest.https.keystore.path", keystore.toString(),
