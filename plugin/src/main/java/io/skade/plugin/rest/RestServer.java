@@ -128,7 +128,7 @@ public final class RestServer
                     http,
                     https,
                     new ServletContainer(resources(authentication)),
-                    ImmutableSet.of(),
+                    ImmutableSet.of(new UnreadBodyFilter()),
                     ImmutableSet.of(),
                     // the names of tables and namespaces stand in the path, whatever is in them
                     ImmutableSet.of(ServerFeature.LEGACY_URI_COMPLIANCE),

@@ -37,7 +37,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -53,6 +57,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Locale.ENGLISH;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
@@ -274,6 +279,47 @@ class TestRestServer
         assertError("GET", "/v1/namespaces", "", 503, "ServiceUnavailableException");
         Files.move(moved, tokens);
         assertThat(send("GET", "/v1/namespaces", "bearer carols-token", Optional.empty()).statusCode()).isEqualTo(200);
+    }
+
+    /**
+     * Who is refused before the body is there can still send it, and the next request.
+     */
+    @Test
+    void refusedBeforeTheBodyCame()
+            throws IOException
+    {
+        try (Socket socket = new Socket(server.uri().getHost(), server.uri().getPort())) {
+            socket.setSoTimeout(10_000);
+            OutputStream out = socket.getOutputStream();
+            BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8));
+            out.write("POST /v1/namespaces HTTP/1.1\r\nHost: lake\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n".getBytes(UTF_8));
+            out.flush();
+            assertThat(readStatus(in)).contains("401");
+            out.write("{}GET /v1/config HTTP/1.1\r\nHost: lake\r\nAuthorization: Bearer %s\r\n\r\n".formatted(ALICE).getBytes(UTF_8));
+            out.flush();
+            assertThat(readStatus(in)).contains("200");
+        }
+    }
+
+    /**
+     * The status line of a response, of which the rest is read as well.
+     */
+    private static String readStatus(BufferedReader in)
+            throws IOException
+    {
+        String status = in.readLine();
+        assertThat(status).as("status line").isNotNull();
+        int length = 0;
+        for (String line = in.readLine(); !line.isEmpty(); line = in.readLine()) {
+            if (line.toLowerCase(ENGLISH).startsWith("content-length:")) {
+                length = Integer.parseInt(line.substring("content-length:".length()).strip());
+            }
+        }
+        assertThat(length).isPositive();
+        for (int i = 0; i < length; i++) {
+            in.read();
+        }
+        return status;
     }
 
     @Test
