@@ -44,6 +44,18 @@ public final class SkadeQueryRunner
 
     private SkadeQueryRunner() {}
 
+    /**
+     * What a catalog with its store and its tables in a folder needs.
+     */
+    public static Map<String, String> catalogProperties(Path data)
+    {
+        return ImmutableMap.of(
+                "skade.store.path", data.resolve("store").toString(),
+                "skade.warehouse", "local:///warehouse",
+                "fs.local.enabled", "true",
+                "local.location", data.toString());
+    }
+
     public static Builder builder()
     {
         return new Builder();
@@ -94,10 +106,7 @@ public final class SkadeQueryRunner
                 queryRunner.installPlugin(plugin);
                 Path data = Files.createDirectories(queryRunner.getCoordinator().getBaseDataDir().resolve("skade"));
                 queryRunner.createCatalog(CATALOG, "skade", ImmutableMap.<String, String>builder()
-                        .put("skade.store.path", data.resolve("store").toString())
-                        .put("skade.warehouse", "local:///warehouse")
-                        .put("fs.local.enabled", "true")
-                        .put("local.location", data.toString())
+                        .putAll(catalogProperties(data))
                         .put("iceberg.register-table-procedure.enabled", "true")
                         .putAll(catalogProperties)
                         .buildKeepingLast());

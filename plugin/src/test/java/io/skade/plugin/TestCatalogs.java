@@ -90,10 +90,7 @@ class TestCatalogs
     private Map<String, String> properties(Map<String, String> more)
     {
         return ImmutableMap.<String, String>builder()
-                .put("skade.store.path", data.resolve("store").toString())
-                .put("skade.warehouse", "local:///warehouse")
-                .put("fs.local.enabled", "true")
-                .put("local.location", data.toString())
+                .putAll(SkadeQueryRunner.catalogProperties(data))
                 .putAll(more)
                 .buildKeepingLast();
     }

@@ -62,12 +62,10 @@ class TestDamagedTables
      */
     private Session newCatalog(String name)
     {
-        getQueryRunner().createCatalog(name, "skade", ImmutableMap.of(
-                "skade.store.path", data.resolve("store").toString(),
-                "skade.warehouse", "local:///warehouse",
-                "fs.local.enabled", "true",
-                "local.location", data.toString(),
-                "iceberg.register-table-procedure.enabled", "true"));
+        getQueryRunner().createCatalog(name, "skade", ImmutableMap.<String, String>builder()
+                .putAll(SkadeQueryRunner.catalogProperties(data))
+                .put("iceberg.register-table-procedure.enabled", "true")
+                .buildOrThrow());
         return testSessionBuilder().setCatalog(name).setSchema("tpch").build();
     }
 

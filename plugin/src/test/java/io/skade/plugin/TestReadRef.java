@@ -40,12 +40,7 @@ class TestReadRef
             throws Exception
     {
         DistributedQueryRunner queryRunner = SkadeQueryRunner.builder().setWorkerCount(0).build();
-        String data = queryRunner.getCoordinator().getBaseDataDir().resolve("skade").toString();
-        properties = ImmutableMap.of(
-                "skade.store.path", data + "/store",
-                "skade.warehouse", "local:///warehouse",
-                "fs.local.enabled", "true",
-                "local.location", data);
+        properties = SkadeQueryRunner.catalogProperties(queryRunner.getCoordinator().getBaseDataDir().resolve("skade"));
         return queryRunner;
     }
 

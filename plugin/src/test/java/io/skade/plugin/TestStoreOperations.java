@@ -72,10 +72,7 @@ class TestStoreOperations
     private void createCatalog(String name, Map<String, String> properties)
     {
         getQueryRunner().createCatalog(name, "skade", ImmutableMap.<String, String>builder()
-                .put("skade.store.path", data.resolve("store").toString())
-                .put("skade.warehouse", "local:///warehouse")
-                .put("fs.local.enabled", "true")
-                .put("local.location", data.toString())
+                .putAll(SkadeQueryRunner.catalogProperties(data))
                 .put("iceberg.register-table-procedure.enabled", "true")
                 .putAll(properties)
                 .buildKeepingLast());

@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Another engine in a process of its own, on Java 17, with its own jars: a main class that serves {@code EngineRequests} of the module
@@ -50,9 +51,17 @@ final class EngineProcess
     }
 
     /**
-     * The JDK or JRE 17 of this machine: {@code JAVA17_HOME}, or one in the usual places.
+     * The {@code java} of the JDK or JRE 17 of this machine: {@code JAVA17_HOME}, or one in the usual places. Without one the test is skipped.
      */
-    static Optional<Path> findJava()
+    static Path assumeJava(String engine)
+            throws IOException
+    {
+        Optional<Path> java = findJava();
+        assumeTrue(java.isPresent(), engine + " needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
+        return java.get();
+    }
+
+    private static Optional<Path> findJava()
             throws IOException
     {
         List<Path> candidates = new ArrayList<>();

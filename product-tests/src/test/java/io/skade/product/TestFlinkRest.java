@@ -24,13 +24,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.util.List;
-import java.util.Optional;
 
 import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
 
 /**
@@ -51,13 +49,12 @@ final class TestFlinkRest
     void start(@TempDir Path folder)
             throws IOException, InterruptedException
     {
-        Optional<Path> java = EngineProcess.findJava();
-        assumeTrue(java.isPresent(), "Flink needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
+        Path java = EngineProcess.assumeJava("Flink");
         server = SkadeServer.builder("flink-rest")
                 .rest("streams", TOKEN)
                 .catalog("lake", "skade.rest.password-file", Files.writeString(folder.resolve("passwords"), PASSWORDS).toString())
                 .start();
-        flink = EngineProcess.start(java.get(), "flink", "io.skade.flink.FlinkRequests", List.of(), List.of(), Path.of("target/servers/flink-rest.log"));
+        flink = EngineProcess.start(java, "flink", "io.skade.flink.FlinkRequests", List.of(), List.of(), Path.of("target/servers/flink-rest.log"));
         flink.ask("CREATE CATALOG lake WITH ('type' = 'iceberg', 'catalog-type' = 'rest', 'uri' = '%s', 'token' = '%s')".formatted(server.restUri(), TOKEN));
     }
 

@@ -32,7 +32,6 @@ import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
 import static io.skade.product.Sql.queryLong;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Trino and Spark write the same table at the same time, without pause. What they acknowledge is there, once, and nothing else is.
@@ -58,10 +57,9 @@ final class TestRestConcurrency
     void testEveryAcknowledgedRowIsThereOnce(@TempDir Path folder)
             throws Exception
     {
-        Optional<Path> java = EngineProcess.findJava();
-        assumeTrue(java.isPresent(), "Spark needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
+        Path java = EngineProcess.assumeJava("Spark");
         try (SkadeServer server = SkadeServer.builder("rest-concurrency").rest("etl", TOKEN).start();
-                SparkProcess spark = SparkProcess.start(java.get(), folder, Path.of("target/servers/rest-concurrency-spark.log"), server, TOKEN);
+                SparkProcess spark = SparkProcess.start(java, folder, Path.of("target/servers/rest-concurrency-spark.log"), server, TOKEN);
                 Connection connection = server.connect("lake", "busy")) {
             execute(connection, "CREATE SCHEMA busy");
             execute(connection, "CREATE TABLE t (writer varchar, n integer)");

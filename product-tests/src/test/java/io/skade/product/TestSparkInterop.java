@@ -24,13 +24,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.util.List;
-import java.util.Optional;
 
 import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
 
 /**
@@ -48,9 +46,8 @@ final class TestSparkInterop
             throws IOException, InterruptedException
     {
         warehouse = folder;
-        Optional<Path> java = EngineProcess.findJava();
-        assumeTrue(java.isPresent(), "Spark needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
-        spark = SparkProcess.start(java.get(), warehouse, Files.createDirectories(Path.of("target/servers")).resolve("spark.log"));
+        Path java = EngineProcess.assumeJava("Spark");
+        spark = SparkProcess.start(java, warehouse, Files.createDirectories(Path.of("target/servers")).resolve("spark.log"));
         server = SkadeServer.builder("spark-interop").start();
     }
 

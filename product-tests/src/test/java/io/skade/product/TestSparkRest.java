@@ -24,14 +24,12 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Optional;
 
 import static io.skade.product.Sql.execute;
 import static io.skade.product.Sql.query;
 import static io.skade.product.Sql.queryLong;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.api.TestInstance.Lifecycle.PER_CLASS;
 
 /**
@@ -49,10 +47,9 @@ final class TestSparkRest
     void start(@TempDir Path folder)
             throws IOException, InterruptedException
     {
-        Optional<Path> java = EngineProcess.findJava();
-        assumeTrue(java.isPresent(), "Spark needs a Java 17 in JAVA17_HOME or in /usr/lib/jvm");
+        Path java = EngineProcess.assumeJava("Spark");
         server = SkadeServer.builder("spark-rest").rest("etl", TOKEN).start();
-        spark = SparkProcess.start(java.get(), folder, Path.of("target/servers/spark-rest.log"), server, TOKEN);
+        spark = SparkProcess.start(java, folder, Path.of("target/servers/spark-rest.log"), server, TOKEN);
     }
 
     @AfterAll

@@ -45,6 +45,7 @@ final class MetadataChanges
 {
     private final TableMetadata origin;
     private final TableMetadata next;
+    private final MetadataUpdates changes;
     private final Optional<String> branch;
 
     /**
@@ -67,13 +68,14 @@ final class MetadataChanges
     {
         this.origin = requireNonNull(origin, "origin is null");
         this.next = requireNonNull(next, "next is null");
+        this.changes = new MetadataUpdates(next.changes());
         this.branch = requireNonNull(branch, "branch is null");
     }
 
     @Override
     public String operation(TableMetadata before)
     {
-        return changes().operation(before);
+        return changes.operation(before);
     }
 
     @Override
@@ -82,17 +84,12 @@ final class MetadataChanges
         return ProtectedRefs.isForward(move, before, after);
     }
 
-    private MetadataUpdates changes()
-    {
-        return new MetadataUpdates(next.changes());
-    }
-
     @Override
     public TableMetadata apply(RefTarget target)
     {
         TableMetadata result = applyTo(target);
         String protectedRefs = target.metadata().properties().get(ProtectedRefs.PROPERTY);
-        if (changes().isReplaceTable() && protectedRefs != null && !result.properties().containsKey(ProtectedRefs.PROPERTY)) {
+        if (changes.isReplaceTable() && protectedRefs != null && !result.properties().containsKey(ProtectedRefs.PROPERTY)) {
             // the new properties are those of the statement, but protection belongs to the refs, which stay
             return TableMetadata.buildFrom(result).setProperties(ImmutableMap.of(ProtectedRefs.PROPERTY, protectedRefs)).build();
         }
@@ -105,25 +102,25 @@ final class MetadataChanges
         if (branch.isEmpty() && Objects.equals(base.metadataFileLocation(), origin.metadataFileLocation())) {
             return next;
         }
-        if (branch.isPresent() && (changes().has(MetadataUpdate.RemoveSnapshots.class) || changes().isReplaceTable())) {
+        if (branch.isPresent() && (changes.has(MetadataUpdate.RemoveSnapshots.class) || changes.isReplaceTable())) {
             throw new RefRefusedException(INVALID_VALUE, "Cannot commit %s to branch %s of %s: it would change the whole table", operation(base), branch.get(), target.name());
         }
-        if (origin.ref(MAIN_BRANCH) == null && base.ref(MAIN_BRANCH) != null && changes().has(MetadataUpdate.SetCurrentSchema.class)) {
+        if (origin.ref(MAIN_BRANCH) == null && base.ref(MAIN_BRANCH) != null && changes.has(MetadataUpdate.SetCurrentSchema.class)) {
             // the replacement of a table without snapshots does not show among the changes, and would give the new rows the columns of another table
             throw new CommitFailedException("Cannot commit: %s got its first snapshot since the commit was built", target.name());
         }
-        if (changes().has(MetadataUpdate.RemoveSnapshots.class) || (changes().has(MetadataUpdate.RemoveSnapshotRef.class) && !changes().isReplaceTable())) {
+        if (changes.has(MetadataUpdate.RemoveSnapshots.class) || (changes.has(MetadataUpdate.RemoveSnapshotRef.class) && !changes.isReplaceTable())) {
             throw new CommitFailedException("Cannot commit: %s was changed since the commit was built", target.name());
         }
         branch.ifPresent(name -> checkBranch(target, name));
         checkRequirements(base);
-        TableMetadata start = changes().start(target);
+        TableMetadata start = changes.start(target);
         TableMetadata.Builder builder = TableMetadata.buildFrom(start);
         try {
-            if (changes().isReplaceTable()) {
+            if (changes.isReplaceTable()) {
                 setWhatStayed(builder);
             }
-            for (MetadataUpdate change : changes().toApply(base, start)) {
+            for (MetadataUpdate change : changes.toApply(base, start)) {
                 if (branch.isPresent() && MetadataUpdates.isMain(change)) {
                     // keeps the retention of the branch
                     builder.setBranchSnapshot(((MetadataUpdate.SetSnapshotRef) change).snapshotId(), branch.get());
@@ -144,10 +141,10 @@ final class MetadataChanges
 
     private void checkRequirements(TableMetadata base)
     {
-        List<MetadataUpdate> conditional = next.changes().stream()
+        List<MetadataUpdate> conditional = changes.list().stream()
                 .filter(change -> branch.isEmpty() || !MetadataUpdates.isMain(change))
                 .toList();
-        List<UpdateRequirement> requirements = changes().isReplaceTable()
+        List<UpdateRequirement> requirements = changes.isReplaceTable()
                 ? UpdateRequirements.forReplaceTable(origin, conditional)
                 : UpdateRequirements.forUpdateTable(origin, conditional);
         try {
@@ -163,13 +160,13 @@ final class MetadataChanges
      */
     private void setWhatStayed(TableMetadata.Builder builder)
     {
-        if (!changes().has(MetadataUpdate.SetCurrentSchema.class)) {
+        if (!changes.has(MetadataUpdate.SetCurrentSchema.class)) {
             builder.setCurrentSchema(next.currentSchemaId());
         }
-        if (!changes().has(MetadataUpdate.SetDefaultPartitionSpec.class)) {
+        if (!changes.has(MetadataUpdate.SetDefaultPartitionSpec.class)) {
             builder.setDefaultPartitionSpec(next.defaultSpecId());
         }
-        if (!changes().has(MetadataUpdate.SetDefaultSortOrder.class)) {
+        if (!changes.has(MetadataUpdate.SetDefaultSortOrder.class)) {
             builder.setDefaultSortOrder(next.defaultSortOrderId());
         }
     }

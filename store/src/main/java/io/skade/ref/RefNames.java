@@ -43,9 +43,17 @@ public final class RefNames
         if (isBlank(name.codePointAt(0)) || isBlank(name.codePointBefore(name.length()))) {
             throw new RefRefusedException(INVALID_VALUE, "Invalid ref name: it begins or ends with a blank: '%s'", name);
         }
-        if (name.codePoints().anyMatch(point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE)) {
+        if (!isWellFormed(name)) {
             throw new RefRefusedException(INVALID_VALUE, "Invalid ref name: it is not well-formed Unicode");
         }
+    }
+
+    /**
+     * Whether a name is Unicode, without half of a surrogate pair.
+     */
+    public static boolean isWellFormed(String name)
+    {
+        return name.codePoints().noneMatch(point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE);
     }
 
     private static boolean isBlank(int point)

@@ -14,6 +14,7 @@
 package io.skade.plugin.catalog;
 
 import com.google.common.io.BaseEncoding;
+import io.skade.ref.RefNames;
 import io.trino.spi.TrinoException;
 import io.trino.spi.connector.SchemaTableName;
 import org.apache.iceberg.SnapshotRef;
@@ -120,7 +121,7 @@ public sealed interface RefTableName
         if (!isPlain(name) || table.chars().anyMatch(Character::isISOControl)) {
             throw new TrinoException(INVALID_ARGUMENTS, "Invalid name of a table or view: it contains '@', '$' or a control character: %s".formatted(name));
         }
-        if (table.codePoints().anyMatch(point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE)) {
+        if (!RefNames.isWellFormed(table)) {
             throw new TrinoException(INVALID_ARGUMENTS, "Invalid name of a table or view: it is not well-formed Unicode");
         }
     }

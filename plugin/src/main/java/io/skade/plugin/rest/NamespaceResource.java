@@ -36,7 +36,6 @@ import org.apache.iceberg.rest.responses.GetNamespaceResponse;
 import org.apache.iceberg.rest.responses.ListNamespacesResponse;
 import org.apache.iceberg.rest.responses.UpdateNamespacePropertiesResponse;
 
-import static com.google.common.base.Preconditions.checkArgument;
 import static java.util.Objects.requireNonNull;
 
 @Path("/v1")
@@ -72,20 +71,8 @@ public final class NamespaceResource
     @Path(NAMESPACES)
     public CreateNamespaceResponse create(CreateNamespaceRequest request, @Context SecurityContext sender)
     {
-        checkName(request.namespace());
+        RestNames.checkNew(request.namespace());
         return CatalogHandlers.createNamespace(catalogs.open(sender), request);
-    }
-
-    /**
-     * @throws IllegalArgumentException if no request could name such a namespace
-     */
-    private static void checkName(Namespace namespace)
-    {
-        checkArgument(!namespace.isEmpty(), "Invalid namespace: it has no name");
-        for (String level : namespace.levels()) {
-            checkArgument(!level.isEmpty(), "Invalid namespace: a part of its name is empty: %s", namespace);
-            checkArgument(level.chars().noneMatch(Character::isISOControl), "Invalid namespace: its name contains a control character: %s", namespace);
-        }
     }
 
     @GET

@@ -17,19 +17,15 @@ import com.google.common.collect.ImmutableMap;
 import com.google.inject.Inject;
 import io.skade.catalog.PointerCatalog;
 import io.skade.plugin.SkadeConfig;
-import io.skade.plugin.catalog.RefTableName;
 import io.skade.plugin.catalog.SkadeTables;
 import io.skade.store.CommitAuthor;
 import io.trino.plugin.iceberg.IcebergConfig;
-import io.trino.spi.TrinoException;
 import io.trino.spi.catalog.CatalogName;
 import jakarta.ws.rs.core.SecurityContext;
 import org.apache.iceberg.CatalogProperties;
-import org.apache.iceberg.catalog.TableIdentifier;
 
 import java.util.Optional;
 
-import static io.skade.plugin.catalog.SkadeTables.schemaTableName;
 import static java.util.Objects.requireNonNull;
 
 /**
@@ -55,13 +51,5 @@ public final class RestCatalogs
     {
         String user = sender.getUserPrincipal().getName();
         return new PointerCatalog(name, tables.committer(), tables.fileIo(user), new CommitAuthor(user, Optional.empty()), properties);
-    }
-
-    /**
-     * @throws TrinoException if a table or view of this name could not be reached from SQL
-     */
-    static void checkName(TableIdentifier name)
-    {
-        RefTableName.checkName(schemaTableName(name));
     }
 }

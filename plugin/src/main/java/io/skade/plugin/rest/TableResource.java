@@ -97,7 +97,7 @@ public final class TableResource
     public Response create(@PathParam("namespace") @Encoded String namespace, CreateTableRequest request, @Context SecurityContext sender)
     {
         Namespace name = RESTUtil.decodeNamespace(namespace);
-        RestCatalogs.checkName(TableIdentifier.of(name, request.name()));
+        RestNames.checkNew(TableIdentifier.of(name, request.name()));
         PointerCatalog catalog = catalogs.open(sender);
         return respond(request.stageCreate() ? CatalogHandlers.stageTableCreate(catalog, name, request) : CatalogHandlers.createTable(catalog, name, request), SnapshotMode.ALL);
     }
@@ -107,7 +107,7 @@ public final class TableResource
     public Response register(@PathParam("namespace") @Encoded String namespace, RegisterTableRequest request, @Context SecurityContext sender)
     {
         Namespace name = RESTUtil.decodeNamespace(namespace);
-        RestCatalogs.checkName(TableIdentifier.of(name, request.name()));
+        RestNames.checkNew(TableIdentifier.of(name, request.name()));
         return respond(CatalogHandlers.registerTable(catalogs.open(sender), name, request), SnapshotMode.ALL);
     }
 
@@ -124,7 +124,7 @@ public final class TableResource
             @Context SecurityContext sender)
     {
         SnapshotMode mode = parseMode(snapshots);
-        LoadTableResponse loaded = CatalogHandlers.loadTable(catalogs.open(sender), identifier(namespace, table), mode);
+        LoadTableResponse loaded = CatalogHandlers.loadTable(catalogs.open(sender), RestNames.identifier(namespace, table), mode);
         String tag = tag(loaded.metadataLocation(), mode);
         if (tag.equals(knownTag)) {
             return Response.notModified().header(HttpHeaders.ETAG, tag).build();
@@ -163,7 +163,7 @@ public final class TableResource
     @Path(TABLE)
     public void exists(@PathParam("namespace") @Encoded String namespace, @PathParam("table") @Encoded String table, @Context SecurityContext sender)
     {
-        CatalogHandlers.tableExists(catalogs.open(sender), identifier(namespace, table));
+        CatalogHandlers.tableExists(catalogs.open(sender), RestNames.identifier(namespace, table));
     }
 
     @DELETE
@@ -176,10 +176,10 @@ public final class TableResource
     {
         PointerCatalog catalog = catalogs.open(sender);
         if (purge) {
-            CatalogHandlers.purgeTable(catalog, identifier(namespace, table));
+            CatalogHandlers.purgeTable(catalog, RestNames.identifier(namespace, table));
         }
         else {
-            CatalogHandlers.dropTable(catalog, identifier(namespace, table));
+            CatalogHandlers.dropTable(catalog, RestNames.identifier(namespace, table));
         }
     }
 
@@ -187,7 +187,7 @@ public final class TableResource
     @Path("tables/rename")
     public void rename(RenameTableRequest request, @Context SecurityContext sender)
     {
-        RestCatalogs.checkName(request.destination());
+        RestNames.checkNew(request.destination());
         CatalogHandlers.renameTable(catalogs.open(sender), request);
     }
 
@@ -199,10 +199,10 @@ public final class TableResource
             UpdateTableRequest request,
             @Context SecurityContext sender)
     {
-        TableIdentifier name = identifier(namespace, table);
+        TableIdentifier name = RestNames.identifier(namespace, table);
         PointerCatalog catalog = catalogs.open(sender);
         if (isCreate(request)) {
-            RestCatalogs.checkName(name);
+            RestNames.checkNew(name);
             return respond(catalog.createTable(name, changes(request).create(name)));
         }
         return respond(catalog.commit(ImmutableMap.of(name, changes(request))).getFirst());
@@ -248,11 +248,6 @@ public final class TableResource
             ReportMetricsRequest request,
             @Context SecurityContext sender)
     {
-        log.debug("Metrics of %s by %s: %s", identifier(namespace, table), sender.getUserPrincipal().getName(), request.report());
-    }
-
-    private static TableIdentifier identifier(String namespace, String table)
-    {
-        return TableIdentifier.of(RESTUtil.decodeNamespace(namespace), RESTUtil.decodeString(table));
+        log.debug("Metrics of %s by %s: %s", RestNames.identifier(namespace, table), sender.getUserPrincipal().getName(), request.report());
     }
 }

@@ -74,7 +74,7 @@ public final class ViewResource
     public LoadViewResponse create(@PathParam("namespace") @Encoded String namespace, CreateViewRequest request, @Context SecurityContext sender)
     {
         Namespace name = RESTUtil.decodeNamespace(namespace);
-        RestCatalogs.checkName(TableIdentifier.of(name, request.name()));
+        RestNames.checkNew(TableIdentifier.of(name, request.name()));
         checkArgument(!request.viewVersion().representations().isEmpty(), "Cannot create view %s without a query", request.name());
         return CatalogHandlers.createView(catalogs.open(sender), name, request);
     }
@@ -84,7 +84,7 @@ public final class ViewResource
     public LoadViewResponse register(@PathParam("namespace") @Encoded String namespace, RegisterViewRequest request, @Context SecurityContext sender)
     {
         Namespace name = RESTUtil.decodeNamespace(namespace);
-        RestCatalogs.checkName(TableIdentifier.of(name, request.name()));
+        RestNames.checkNew(TableIdentifier.of(name, request.name()));
         return CatalogHandlers.registerView(catalogs.open(sender), name, request);
     }
 
@@ -92,14 +92,14 @@ public final class ViewResource
     @Path(VIEW)
     public LoadViewResponse load(@PathParam("namespace") @Encoded String namespace, @PathParam("view") @Encoded String view, @Context SecurityContext sender)
     {
-        return CatalogHandlers.loadView(catalogs.open(sender), identifier(namespace, view));
+        return CatalogHandlers.loadView(catalogs.open(sender), RestNames.identifier(namespace, view));
     }
 
     @HEAD
     @Path(VIEW)
     public void exists(@PathParam("namespace") @Encoded String namespace, @PathParam("view") @Encoded String view, @Context SecurityContext sender)
     {
-        CatalogHandlers.viewExists(catalogs.open(sender), identifier(namespace, view));
+        CatalogHandlers.viewExists(catalogs.open(sender), RestNames.identifier(namespace, view));
     }
 
     @POST
@@ -110,26 +110,21 @@ public final class ViewResource
             UpdateTableRequest request,
             @Context SecurityContext sender)
     {
-        return CatalogHandlers.updateView(catalogs.open(sender), identifier(namespace, view), request);
+        return CatalogHandlers.updateView(catalogs.open(sender), RestNames.identifier(namespace, view), request);
     }
 
     @DELETE
     @Path(VIEW)
     public void drop(@PathParam("namespace") @Encoded String namespace, @PathParam("view") @Encoded String view, @Context SecurityContext sender)
     {
-        CatalogHandlers.dropView(catalogs.open(sender), identifier(namespace, view));
+        CatalogHandlers.dropView(catalogs.open(sender), RestNames.identifier(namespace, view));
     }
 
     @POST
     @Path("views/rename")
     public void rename(RenameTableRequest request, @Context SecurityContext sender)
     {
-        RestCatalogs.checkName(request.destination());
+        RestNames.checkNew(request.destination());
         CatalogHandlers.renameView(catalogs.open(sender), request);
-    }
-
-    private static TableIdentifier identifier(String namespace, String view)
-    {
-        return TableIdentifier.of(RESTUtil.decodeNamespace(namespace), RESTUtil.decodeString(view));
     }
 }

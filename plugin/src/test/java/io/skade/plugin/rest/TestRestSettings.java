@@ -66,10 +66,7 @@ class TestRestSettings
     private void createCatalog(String name, Map<String, String> properties)
     {
         getQueryRunner().createCatalog(name, "skade", ImmutableMap.<String, String>builder()
-                .put("skade.store.path", data.resolve("store").toString())
-                .put("skade.warehouse", "local:///warehouse")
-                .put("fs.local.enabled", "true")
-                .put("local.location", data.toString())
+                .putAll(SkadeQueryRunner.catalogProperties(data))
                 .put("skade.rest.enabled", "true")
                 .putAll(properties)
                 .buildOrThrow());
